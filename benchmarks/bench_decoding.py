@@ -22,10 +22,9 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.trainers.learning.corpus import Corpus
 from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN, padded
+from tstbench.trainers.learning.words import END, PAD, UNKNOWN, lengths_of, padded
 from tstbench.trainers.nast import Nast, NastConfig
-from tstbench.trainers.nets.style_transformer import Generator, lengths_of
-from tstbench.trainers.stytrans import StyTrans, StyTransConfig, _Learner
+from tstbench.trainers.stytrans import Generator, StyTrans, StyTransConfig, _Learner
 
 DIRECTION = "mini/negative-to-positive"
 STEP_BATCH, WORDS = 16, 3_000

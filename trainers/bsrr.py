@@ -18,35 +18,553 @@ same distribution.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import torch
+import torch.nn.functional as F
+from pydantic import Field
 from sacrebleu.metrics.bleu import BLEU
+from torch import Tensor, nn
+from torch.optim import Optimizer
 
 from ..datasets_scripts.catalog import language_of, parse_direction
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import Pair, TrainingData
-from ..errors import InputError
+from ..errors import InputError, MissingFileError, MissingScorerError
+from ..metrics.nltk_tokens import nltk_tokens
 from ..metrics.scorers.portable import portable
+from ..metrics.scorers.weights import fetch, read_model, read_tokenizer
 from ..metrics.text import preparation
-from ..settings import read_settings
-from .bsrr_config import BsrrConfig, BsrrSettings
-from .bsrr_learner import BsrrLearner, Validate
-from .learning.loop import learn
-from .learning.mining import clear_in_style, lexical_pairs, semantic_pairs
-from .learning.paired import Paired, check_sides, no_pairs
-from .learning.roberta import style_roberta
+from ..settings import Count, Natural, NotNegative, Positive, Share, read_settings, setting
+from .learning.corpus import by_length
+from .learning.loop import Learner, Terms, Update, learn
+from .learning.pairs import (
+    Paired,
+    PairsFrom,
+    check_sides,
+    clear_in_style,
+    lexical_pairs,
+    no_pairs,
+    semantic_pairs,
+)
+from .learning.rewarded_bart import (
+    SCRATCH,
+    DiversityMemory,
+    ReaderFit,
+    Seq2Seq,
+    content_batch,
+    fit_reader,
+    log_probabilities,
+    salience,
+    self_critical,
+    style_probability,
+    text_bleu,
+    token_policy_loss,
+    up_to_end,
+)
 from .learning.run import IN_MEMORY, Run
+from .learning.sampler import Order
 from .learning.selection import Sides, hold_out, selection
-from .learning.seq2seq import SCRATCH, Seq2Seq
-from .learning.style_reader import ReaderFit, fit_reader
-from .learning.styled import Decoding, StyledBart
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
+
+
+@dataclass(frozen=True, kw_only=True)
+class BsrrConfig(SystemConfig):
+    """The published settings; see the paper's section 4.2 and the released ``Model.py``."""
+
+    base: str = setting(
+        "facebook/bart-base", "pretrained BART: Hub id or folder; scratch: a tiny random one"
+    )
+    classifier: str = setting(
+        "FacebookAI/roberta-base",
+        "RoBERTa to judge style: Hub id or folder; scratch: a small new one",
+    )
+    pairs: PairsFrom = setting(
+        "auto", "data, mined pseudo-pairs, or auto: mined if the data have none"
+    )
+    mining: Literal["lexical", "semantic"] = setting(
+        "lexical", "pseudo-pairs are similar by letters, or by meaning"
+    )
+    most_pairs: Count = setting(20_000, "most pseudo-pairs to mine from each style")
+    similarity: Annotated[float, Field(ge=-1, le=1)] = setting(
+        0.85, "cosine above which a semantic pair is kept"
+    )
+    max_length: Annotated[int, Field(ge=8)] = setting(
+        30, "longest answer in tokens, its style counted"
+    )
+    sample_length: Annotated[int, Field(ge=8)] = setting(
+        25, "longest drawn sentence in tokens, its style counted"
+    )
+    batch_size: Count = setting(64, "pairs a step")
+    grouping: Count = setting(20, "batches sorted by length together; 1 for none")
+    optimizer: Literal["adamw", "rmsprop"] = setting(
+        "adamw", "adamw, or rmsprop, published for sentiment"
+    )
+    learning_rate: Positive = setting(1e-5, "the optimiser's")
+    reward_rate: Positive = setting(
+        1e-5, "the optimiser's once there are rewards; published: equal"
+    )
+    clip: Positive = setting(1.0, "gradient norm, once there are rewards")
+    epochs: Positive = setting(10, "times that each pair is seen, both ways")
+    supervised_epochs: NotNegative = setting(2, "first epochs, without rewards")
+    smoothing: Share = setting(0.15, "label smoothing")
+    supervised_decay: Annotated[float, Field(gt=0, le=1)] = setting(
+        0.6, "factor of the supervised loss, each epoch with rewards"
+    )
+    style_weight: NotNegative = setting(1.0, "weight of the style reward")
+    content_weight: NotNegative = setting(1.0, "weight of the content reward")
+    temperature: Positive = setting(0.8, "sentences are drawn at")
+    baseline: bool = setting(
+        True, "compare content with the likeliest sentence; released code: false"
+    )
+    gated: bool = setting(False, "style counts as far as content does; for sentiment")
+    diverse: bool = setting(False, "less reward for words drawn often; for sentiment")
+    classifier_steps: Count = setting(12_000, "steps of the classifier")
+    classifier_rate: Positive = setting(2e-5, "AdamW's, of the classifier")
+    classifier_dimension: Annotated[int, Field(ge=32)] = setting(
+        128, "of a classifier from scratch, a multiple of 32"
+    )
+    classifier_layers: Count = setting(2, "of a classifier from scratch")
+    validate_every: Count = setting(1000, "steps between validations; at most an epoch")
+    hold_out: Count = setting(500, "most pairs to choose weights with")
+    seed: Natural = setting(0, "of everything random")
+
+    def __post_init__(self) -> None:
+        if self.classifier_dimension % 32:
+            raise InputError(
+                f"classifier_dimension {self.classifier_dimension} is not a multiple of 32"
+            )
+
+    @classmethod
+    def for_direction(cls, direction: Direction) -> BsrrConfig:
+        """RMSprop, gates and diversity for sentiment; longer lines for Shakespeare and StylePTB."""
+        if direction.dataset in ("yelp", "amazon", "mini"):
+            mining: Literal["lexical", "semantic"] = (
+                "semantic" if direction.dataset == "amazon" else "lexical"
+            )
+            return cls(optimizer="rmsprop", gated=True, diverse=True, mining=mining)
+        if direction.dataset.startswith("gyafc"):
+            return cls()
+        return cls(max_length=60, sample_length=60)
+
+    @classmethod
+    def tstbench(cls, direction: Direction) -> BsrrConfig:
+        """The benchmark's copy: rewards from the start, without a baseline; style weight 0.8."""
+        return replace(
+            cls.for_direction(direction), supervised_epochs=0, baseline=False, style_weight=0.8
+        )
+
+    @classmethod
+    def small(cls, direction: Direction) -> BsrrConfig:
+        """For a small BART: give its folder as ``base``."""
+        return replace(
+            cls.for_direction(direction),
+            classifier=SCRATCH,
+            optimizer="adamw",
+            learning_rate=5e-4,
+            reward_rate=3e-5,
+            batch_size=32,
+            epochs=2.7,
+            supervised_epochs=2.45,
+            sample_length=40,
+            classifier_steps=400,
+            classifier_rate=3e-4,
+            validate_every=100,
+            hold_out=120,
+        )
+
+    @classmethod
+    def tiny(cls, direction: Direction) -> BsrrConfig:
+        """A random BART and mined pairs: learns next to nothing within seconds, for tests."""
+        return replace(
+            cls.for_direction(direction),
+            base=SCRATCH,
+            classifier=SCRATCH,
+            optimizer="adamw",
+            most_pairs=60,
+            max_length=16,
+            sample_length=12,
+            batch_size=8,
+            learning_rate=3e-3,
+            reward_rate=3e-3,
+            epochs=1,
+            supervised_epochs=0.8,
+            classifier_steps=5,
+            classifier_dimension=32,
+            validate_every=20,
+            hold_out=6,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BsrrSettings:
+    """How answers are generated; published: greedily."""
+
+    beams: Count = setting(1, "of the beam search; 1 is greedy")
+    min_length: Natural = setting(10, "shortest answer in tokens, its style counted")
+    max_length: Natural = setting(0, "longest answer in tokens; 0: as long as in training")
+
+
+CUT = 200  # characters of a sentence that are read
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How sentences are written; lengths in tokens, the style counted.
+
+    Attributes:
+        beams: of the beam search; 1 is greedy.
+        min_length: the shortest.
+        max_length: the longest; 0 is as long as in training.
+    """
+
+    beams: int = 1
+    min_length: int = 0
+    max_length: int = 0
+
+
+@dataclass(frozen=True)
+class StyledBart:
+    """A BART that reads and writes ``style # sentence``; side 0 is the source style.
+
+    Attributes:
+        bart: model and tokenizer.
+        styles: words for the styles.
+        max_length: the longest answer, in ids.
+    """
+
+    bart: Seq2Seq
+    styles: tuple[str, str]
+    max_length: int
+
+    def rows(self, texts: Sequence[str], side: int) -> list[list[int]]:
+        """Sentences of a side as they are read and taught: the first 200 characters."""
+        return self.bart.encode(
+            [text[:CUT] for text in texts], self.bart.longest, before=f"{self.styles[side]} #"
+        )
+
+    def begin(self, side: int) -> list[int]:
+        """``<s> style #``, which a sentence of that style begins with."""
+        return self.bart.encode([""], 0, before=f"{self.styles[side]} #")[0][:-1]
+
+    def text(self, row: Sequence[int], side: int) -> str:
+        """The sentence of a row, without its style."""
+        return self.bart.decode(row[len(self.begin(side)) :])
+
+    def rewritten(self, texts: Sequence[str], side: int, how: Decoding, size: int) -> list[str]:
+        """Sentences of a side in the other style, in their order; ``size`` at a time."""
+        rows = self.rows(texts, side)
+
+        def write(chosen: list[int]) -> list[str]:
+            written = self.bart.generate(
+                [rows[i] for i in chosen],
+                max_length=how.max_length or self.max_length,
+                min_length=how.min_length,
+                beams=how.beams,
+                begin=[self.begin(1 - side)] * len(chosen),
+            )
+            return [self.text(row, 1 - side) for row in written.tolist()]
+
+        return by_length(rows, size, write)
+
+
+class StyleRoberta(nn.Module):
+    """Logits of two styles for rows of ids; a row is a sentence without ``<s>`` and ``</s>``.
+
+    Args:
+        model: ``RobertaForSequenceClassification`` with two labels, attention ``eager``.
+        start: id of ``<s>``, whose place the verdict is read at.
+        end: id of ``</s>``.
+    """
+
+    def __init__(self, model: Any, *, start: int, end: int) -> None:
+        super().__init__()
+        self.model = model
+        self._start, self._end = start, end
+        self._pad = int(model.config.pad_token_id)
+
+    @property
+    def longest(self) -> int:
+        """The most ids that a row may have: RoBERTa's places start behind its padding's id."""
+        return int(self.model.config.max_position_embeddings) - self._pad - 3
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """Logits (B, 2) of ids (B, T), of which the first ``lengths`` (B) count."""
+        logits: Tensor = self._read(ids, lengths, attentions=False).logits
+        return logits
+
+    def verdict(self, ids: Tensor, lengths: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Logits (B, 2), and of each layer the attentions (B, heads, T + 2, T + 2).
+
+        Place 0 is ``<s>``, and the id at place t of a row is at place t + 1.
+        """
+        output = self._read(ids, lengths, attentions=True)
+        return output.logits, output.attentions
+
+    def _read(self, ids: Tensor, lengths: Tensor, *, attentions: bool) -> Any:
+        places = torch.arange(ids.shape[1] + 2, device=ids.device)
+        edge = torch.full((len(ids), 1), self._pad, device=ids.device)
+        rows = torch.cat([edge, ids, edge], dim=1)
+        rows = rows.masked_fill(places > lengths[:, None], self._pad)
+        rows[:, 0] = self._start
+        rows.scatter_(1, lengths[:, None] + 1, self._end)
+        seen = (places <= lengths[:, None] + 1).long()
+        return self.model(input_ids=rows, attention_mask=seen, output_attentions=attentions)
+
+
+def style_roberta(
+    classifier: str, bart: Seq2Seq, *, dimension: int, layers: int, seed: int
+) -> StyleRoberta:
+    """A RoBERTa classifier, yet to be trained, that reads the ids its BART writes.
+
+    Args:
+        classifier: Hub id or folder of a RoBERTa, or ``scratch``.
+        bart: whose ids it reads.
+        dimension: of one from scratch.
+        layers: of one from scratch.
+        seed: of one from scratch, and of the head.
+
+    Raises:
+        MissingFileError: the weights cannot be found.
+        InputError: the checkpoint cannot be read, or its tokenizer is not the BART's.
+    """
+    torch.manual_seed(seed)
+    model = (
+        _from_scratch(bart, dimension, layers)
+        if classifier == SCRATCH
+        else _pretrained(classifier, bart)
+    )
+    return StyleRoberta(model, start=bart.start, end=bart.end)
+
+
+def _from_scratch(bart: Seq2Seq, dimension: int, layers: int) -> Any:
+    from transformers import RobertaConfig, RobertaForSequenceClassification
+
+    # The base class's settings, num_labels and attn_implementation, are not in its signature.
+    kind: Any = RobertaConfig
+    return RobertaForSequenceClassification(
+        kind(
+            vocab_size=bart.model.config.vocab_size,
+            hidden_size=dimension,
+            num_hidden_layers=layers,
+            num_attention_heads=max(1, dimension // 32),
+            intermediate_size=4 * dimension,
+            max_position_embeddings=bart.model.config.max_position_embeddings + bart.pad + 3,
+            pad_token_id=bart.pad,
+            bos_token_id=bart.start,
+            eos_token_id=bart.end,
+            num_labels=2,
+            attn_implementation="eager",  # the others do not say where they look
+        )
+    )
+
+
+def _pretrained(classifier: str, bart: Seq2Seq) -> Any:
+    try:
+        folder = fetch(classifier)
+    except MissingScorerError as error:
+        raise MissingFileError(
+            f"{error}. Or train a small classifier from scratch: --classifier {SCRATCH}"
+        ) from error
+    tokenizer = read_tokenizer(folder)
+    model = read_model(
+        folder,
+        "RobertaForSequenceClassification",
+        new_head=True,
+        settings={"num_labels": 2, "attn_implementation": "eager"},
+        dtype=torch.float32,
+    )
+    words = bart.tokenizer.get_vocab()
+    theirs = tokenizer.get_vocab()
+    if any(theirs.get(word) != number for word, number in words.items()):
+        raise InputError(
+            f"{classifier} does not have the word pieces of the BART that it is to judge: give a "
+            f"RoBERTa with the same tokenizer, or --classifier {SCRATCH}"
+        )
+    return model
+
+
+_BLEU_WEIGHTS = (0.15, 0.15, 0.35, 0.35)
+_MOST_STYLE, _LEAST_SALIENCE, _MOST_SALIENCE = 0.8, 0.2, 0.5
+_CONTENT_SHARE = 0.7  # a word's weight for content is this less its weight for style
+
+Validate = Callable[[], Mapping[str, float]]
+
+
+class BsrrLearner(Learner):
+    """Pairs alone, then pairs and rewards (sections 3.2 and 3.3 of the paper)."""
+
+    def __init__(
+        self,
+        writer: StyledBart,
+        classifier: StyleRoberta,
+        pairs: Sequence[Pair],
+        config: BsrrConfig,
+        validate: Validate,
+    ) -> None:
+        self._writer, self._bart, self._config = writer, writer.bart, config
+        self._classifier, self._validate = classifier, validate
+        self._memory = DiversityMemory(self._bart.model.config.vocab_size)
+        self.network = nn.ModuleDict(
+            {"bart": self._bart.model, "classifier": classifier, "memory": self._memory}
+        )
+        kinds: dict[str, Callable[..., Optimizer]] = {
+            "adamw": torch.optim.AdamW,
+            "rmsprop": torch.optim.RMSprop,
+        }
+        kind = kinds[config.optimizer]
+        self.optimizers = {"bart": kind(self._bart.model.parameters(), lr=config.learning_rate)}
+        # Every pair both ways: example i goes from side 0 if i is one of the first half.
+        self._half = len(pairs)
+        texts = [[pair[side] for pair in pairs] for side in (0, 1)]
+        self._texts = [*texts[0], *texts[1]]
+        rows = [writer.rows(texts[side], side) for side in (0, 1)]
+        self._sources, self._targets = [*rows[0], *rows[1]], [*rows[1], *rows[0]]
+        self._begin = [writer.begin(side) for side in (0, 1)]
+        lengths = [max(len(x), len(y)) for x, y in zip(self._sources, self._targets, strict=True)]
+        self._order = Order(lengths, config.batch_size, config.seed, config.grouping)
+        self._epoch = self._order.steps_per_epoch
+        self.steps = max(1, round(config.epochs * self._epoch))
+        self.validate_every = min(config.validate_every, self._epoch)
+        self.seed = config.seed
+
+    def update(self, step: int) -> Update:
+        """The pairs' loss, and from ``supervised_epochs`` on, the rewards' too."""
+        rewarded = step >= self._config.supervised_epochs * self._epoch
+        if rewarded:
+            self._memory.begin(step)
+        # The supervised loss fades once there are rewards.
+        fading = self._config.supervised_decay ** (step // self._epoch + 1)
+
+        def rewarded_loss(batch: np.ndarray) -> Terms:
+            return {
+                "words": fading * self._word_loss(batch),
+                **self._reward_losses(batch),
+            }
+
+        def supervised_loss(batch: np.ndarray) -> Terms:
+            return {"words": self._word_loss(batch)}
+
+        return Update(
+            name="rewarded" if rewarded else "supervised",
+            optimizers=("bart",),
+            loss=rewarded_loss if rewarded else supervised_loss,
+            order=self._order,
+            number=step,
+            rates={"bart": self._config.reward_rate if rewarded else self._config.learning_rate},
+            clip=self._config.clip if rewarded else None,
+        )
+
+    def _word_loss(self, batch: np.ndarray) -> Tensor:
+        """Label-smoothed, the mean over the words of the batch."""
+        sources = self._bart.padded([self._sources[i] for i in batch])
+        targets = self._bart.padded([self._targets[i] for i in batch])
+        total = F.cross_entropy(
+            self._bart.logits(sources, targets).flatten(0, 1),
+            targets.flatten(),
+            ignore_index=self._bart.pad,
+            label_smoothing=self._config.smoothing,
+            reduction="sum",
+        )
+        return total / sum(len(self._targets[i]) for i in batch)
+
+    def _reward_losses(self, batch: np.ndarray) -> Terms:
+        """Both rewards of sentences drawn now: a mean over the words of the batch."""
+        config, bart = self._config, self._bart
+        was_training = self.network.training
+        self.network.eval()  # drawn and scored without dropout: the same distribution twice
+        sides = [int(i >= self._half) for i in batch]
+        begin = [self._begin[1 - side] for side in sides]
+        rows = [self._sources[i] for i in batch]
+        drawn = bart.generate(
+            rows, max_length=config.sample_length, temperature=config.temperature, begin=begin
+        )
+        free = torch.arange(drawn.shape[1], device=drawn.device) >= torch.tensor(
+            [[len(row)] for row in begin], device=drawn.device
+        )
+        mask = up_to_end(drawn, bart.end) & free
+        content = self._content_advantage(batch, rows, drawn, begin)
+        style, weight = self._style_rewards(drawn, mask, sides)
+        content_share = _CONTENT_SHARE - weight
+        if config.diverse:
+            self._memory.add(drawn, mask & (drawn != bart.end))
+            weight = (weight * self._memory.factor(drawn)).clamp(min=_LEAST_SALIENCE)
+        if config.gated:
+            style = style * content
+        logits = bart.logits(bart.padded(rows), drawn).float() / config.temperature
+        unwritten = torch.tensor(bart.unwritten, device=logits.device)
+        log_p = log_probabilities(logits.index_fill(-1, unwritten, -torch.inf), drawn)
+        log_p = log_p.where(mask, 0.0)
+        self.network.train(was_training)
+        return {
+            "style": config.style_weight * token_policy_loss(log_p, mask, style[:, None] * weight),
+            "content": config.content_weight
+            * token_policy_loss(log_p, mask, content[:, None] * content_share),
+        }
+
+    def _content_advantage(
+        self,
+        batch: np.ndarray,
+        rows: Sequence[Sequence[int]],
+        drawn: Tensor,
+        begin: Sequence[Sequence[int]],
+    ) -> Tensor:
+        """How much better drawn sentences can be turned back than the likeliest ones; (B)."""
+        config, bart = self._config, self._bart
+        versions = [drawn]
+        if config.baseline:
+            versions.append(bart.generate(rows, max_length=config.sample_length, begin=begin))
+        sides = [int(i >= self._half) for i in batch] * len(versions)
+        written = [self._ended(row) for ids in versions for row in ids.tolist()]
+        back = bart.generate(
+            written, max_length=config.sample_length, begin=[self._begin[side] for side in sides]
+        )
+
+        found = [
+            self._tokens(self._writer.text(row, side), side, bart.end in row)
+            for row, side in zip(back.tolist(), sides, strict=True)
+        ]
+        wanted = [self._tokens(self._texts[i], int(i >= self._half)) for i in batch] * len(versions)
+        scores = text_bleu(found, wanted, _BLEU_WEIGHTS).to(drawn.device).split(len(batch))
+        if not config.baseline:
+            return scores[0]
+        return self_critical(scores[0], scores[1], only_better=True)
+
+    def _tokens(self, text: str, side: int, ended: bool = True) -> str:
+        """``<s>style # text</s>`` as NLTK's tokenizer parts it, which the released BLEU reads."""
+        written = nltk_tokens(" ".join(text[:CUT].split()))
+        return f"< s > {self._writer.styles[side]} # {written}" + " < /s >" * ended
+
+    def _ended(self, row: list[int]) -> list[int]:
+        """A generated row as one that can be read: up to ``</s>``, which it has."""
+        end = self._bart.end
+        return [*row[: row.index(end)], end] if end in row else [*row, end]
+
+    def _style_rewards(
+        self, drawn: Tensor, mask: Tensor, sides: Sequence[int]
+    ) -> tuple[Tensor, Tensor]:
+        """P(target style), clamped, (B), and each word's salience, (B, T)."""
+        words = mask & (drawn != self._bart.end)
+        rows = [row[there].tolist() for row, there in zip(drawn, words, strict=True)]
+        target = torch.tensor([1 - side for side in sides], device=drawn.device)
+        with torch.no_grad():
+            ids, lengths = content_batch(rows, drawn.device)
+            logits, attentions = self._classifier.verdict(ids, lengths)
+            looks = salience(attentions, low=_LEAST_SALIENCE, high=_MOST_SALIENCE)
+        weight = torch.full(drawn.shape, _LEAST_SALIENCE, device=drawn.device)
+        # Place 0 of the classifier is <s>; a sentence's words are next to each other in drawn.
+        inside = torch.arange(1, looks.shape[1], device=drawn.device) <= lengths[:, None]
+        weight[words] = looks[:, 1:][inside].to(weight.dtype)  # under autocast they are bfloat16
+        return style_probability(logits, target, top=_MOST_STYLE), weight
+
+    def validate(self) -> Mapping[str, float]:
+        """See :func:`.bsrr._by_references` and :func:`.bsrr._by_judge`."""
+        return self._validate()
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ padding is never judged; clipping is of every step; a rewrite has no unknown wor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, ClassVar, Literal, cast
@@ -31,15 +31,10 @@ from torch import Tensor, nn
 from ..datasets_scripts.directions import Direction
 from ..settings import Count, Natural, NotNegative, Positive, Share, setting
 from .learning.corpus import Corpus
-from .learning.decoding import beam_search
 from .learning.loop import Learner, Terms, Update
-from .learning.noise import backwards, slightly_shuffled
-from .learning.vocabulary import PAD, UNKNOWN
-from .nets.gru_autoencoder import GruAutoencoder, Sizes, StateDiscriminator
-from .nets.losses import summed_word_loss
-from .nets.style_transformer import lengths_of
-from .word_config import WordConfig
-from .word_system import WordSystem
+from .learning.networks import TextCnn, summed_word_loss
+from .learning.words import PAD, UNKNOWN, State, beam_search, lengths_of
+from .word_system import WordConfig, WordSystem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +128,121 @@ _WIDTHS = (1, 2, 3, 4, 5)  # of the discriminators' windows
 _SLOPE = 0.01  # of their leaky ReLU
 _BETAS = (0.5, 0.999)  # Adam's
 _BLOCK = 100  # batches that are split by length together
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Of an autoencoder's vectors.
+
+    Attributes:
+        style: S, the part of a state that says the style at the beginning.
+        content: Z, the rest of it. The recurrent nets have S + Z units.
+        words: of word vectors.
+    """
+
+    style: int
+    content: int
+    words: int
+
+    @property
+    def state(self) -> int:
+        """S + Z."""
+        return self.style + self.content
+
+
+class GruAutoencoder(nn.Module):
+    """Encoder E and generator G (equation 3); its word vectors may be mixtures of words."""
+
+    def __init__(self, n_words: int, sizes: Sizes, dropout: float) -> None:
+        super().__init__()
+        self.sizes, self.dropout = sizes, nn.Dropout(dropout)
+        self.words = nn.Embedding(n_words, sizes.words, padding_idx=PAD)
+        self.start = nn.Parameter(F.normalize(torch.randn(sizes.words), dim=0))
+        # A linear map of a label of 0 or 1 is a vector for each style.
+        self.encoder_styles = nn.Embedding(2, sizes.style)
+        self.generator_styles = nn.Embedding(2, sizes.style)
+        self.encoder = nn.GRU(sizes.words, sizes.state, batch_first=True)
+        self.generator = nn.GRU(sizes.words, sizes.state, batch_first=True)
+        self.output = nn.Linear(sizes.state, n_words)
+        with torch.no_grad():
+            self.words.weight.copy_(F.normalize(self.words.weight, dim=1))
+            self.words.weight[PAD] = 0.0
+            for styles in (self.encoder_styles, self.generator_styles):
+                styles.weight.normal_(std=sizes.style**-0.5)
+
+    def encode(self, words: Tensor, lengths: Tensor, styles: Tensor) -> Tensor:
+        """Contents z (B, Z) of the first ``lengths`` (B) ids of rows (B, T), one at least."""
+        rest = torch.zeros(len(words), self.sizes.content, device=words.device)
+        first = torch.cat([self.encoder_styles(styles), rest], dim=1)
+        states, _ = self.encoder(self.dropout(self.words(words)), first[None].contiguous())
+        rows = torch.arange(len(words), device=words.device)
+        content: Tensor = states[rows, lengths - 1, self.sizes.style :]
+        return content
+
+    def begin(self, content: Tensor, styles: Tensor) -> Tensor:
+        """The generator's first states (B, S + Z), to write a content (B, Z) in a style (B)."""
+        return torch.cat([self.generator_styles(styles), content], dim=1)
+
+    def teach(self, first: Tensor, target: Tensor) -> Tensor:
+        """States (B, T + 1, S + Z): the first, and those that know the words before each word.
+
+        Args:
+            first: states (B, S + Z).
+            target: words to write (B, T).
+        """
+        start = self.start.expand(len(target), 1, -1)
+        before = torch.cat([start, self.words(target[:, :-1])], dim=1)
+        states, _ = self.generator(self.dropout(before), first[None].contiguous())
+        return torch.cat([first[:, None], states], dim=1)
+
+    def logits(self, states: Tensor) -> Tensor:
+        """Logits (B, T, V) of the words that follow the states (B, T + 1, S + Z) but the first."""
+        logits: Tensor = self.output(self.dropout(states[:, 1:]))
+        return logits
+
+    def unroll(self, first: Tensor, length: int, temperature: float) -> Tensor:
+        """The states (B, ``length`` + 1, S + Z) of a generator that reads its own soft words.
+
+        A soft word is drawn from the Gumbel-softmax distribution (Jang et al. 2017; section 4.2):
+        gradients flow through all words.
+        """
+        vector, state, states = self.start.expand(len(first), -1), first, [first]
+        for place in range(length):
+            state = self._next(self.dropout(vector), state)
+            states.append(state)
+            if place < length - 1:
+                word = F.gumbel_softmax(self.output(self.dropout(state)), tau=temperature)
+                vector = word @ self.words.weight
+        return torch.stack(states, dim=1)
+
+    def step(self, words: Tensor | None, state: State) -> tuple[Tensor, State]:
+        """A step of :func:`~.learning.words.beam_search`; the state is (states (B, S + Z),)."""
+        (before,) = state
+        vector = self.start.expand(len(before), -1) if words is None else self.words(words)
+        after = self._next(vector, before)
+        return self.output(after), (after,)
+
+    def _next(self, vector: Tensor, state: Tensor) -> Tensor:
+        _, after = self.generator(vector[:, None], state[None].contiguous())
+        found: Tensor = after[0]
+        return found
+
+
+class StateDiscriminator(nn.Module):
+    """Tells states of a generator that is taught from those of one that runs freely (4.2)."""
+
+    def __init__(
+        self, dimension: int, widths: Sequence[int], filters: int, slope: float, dropout: float
+    ) -> None:
+        super().__init__()
+        self.features = TextCnn(dimension, widths, filters, slope=slope)
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(self.features.features, 1)
+
+    def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """Logits (B) that states (B, T, D), of which the first ``lengths`` count, are taught."""
+        logits: Tensor = self.output(self.dropout(self.features(states, lengths)))
+        return logits[:, 0]
 
 
 class _Learner(Learner):
@@ -298,3 +408,30 @@ class Caae(WordSystem):
             beams=settings.beams,
             forbidden=(PAD, UNKNOWN),
         )
+
+
+def slightly_shuffled(words: Tensor, lengths: Tensor, reach: int) -> Tensor:
+    """The first ``lengths`` (B) ids of rows (B, T), none further than ``reach`` places away.
+
+    Lample et al. (2018), "Unsupervised Machine Translation Using Monolingual Corpora Only", section
+    2.3: places are sorted by themselves plus a random number between 0 and ``reach + 1``.
+    """
+    if reach == 0:
+        return words
+    places = torch.arange(words.shape[1], device=words.device)
+    inside = places < lengths[:, None]
+    moved = places + inside * (reach + 1) * torch.rand(words.shape, device=words.device)
+    # What is behind the end stays there, however far the last words moved.
+    moved = moved + ~inside * (words.shape[1] + reach + 1)
+    return words.gather(1, moved.argsort(dim=1, stable=True))
+
+
+def backwards(words: Tensor, lengths: Tensor) -> Tensor:
+    """The first ``lengths`` (B) ids of rows (B, T) in reverse; the rest stays.
+
+    >>> backwards(torch.tensor([[7, 8, 9, 0], [5, 0, 0, 0]]), torch.tensor([3, 1])).tolist()
+    [[9, 8, 7, 0], [5, 0, 0, 0]]
+    """
+    places = torch.arange(words.shape[1], device=words.device)
+    mirrored = lengths[:, None] - 1 - places
+    return words.gather(1, torch.where(mirrored >= 0, mirrored, places))

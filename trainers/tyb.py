@@ -37,15 +37,22 @@ from ..metrics.text import preparation
 from ..settings import Count, Natural, NotNegative, Positive, read_settings, setting
 from .learning.corpus import by_length
 from .learning.loop import Learner, Terms, Update, learn
-from .learning.mining import lexical_pairs
-from .learning.order import Order
-from .learning.paired import Paired, PairsFrom
-from .learning.policy import log_probabilities, sentence_policy_loss, up_to_end
-from .learning.rewards import self_critical, sentence_bleu, style_gap
+from .learning.networks import TextCnn
+from .learning.pairs import Paired, PairsFrom, lexical_pairs
+from .learning.rewarded_bart import (
+    SCRATCH,
+    ReaderFit,
+    Seq2Seq,
+    fit_reader,
+    log_probabilities,
+    self_critical,
+    sentence_bleu,
+    sentence_policy_loss,
+    style_gap,
+    up_to_end,
+)
 from .learning.run import IN_MEMORY, Run
-from .learning.seq2seq import SCRATCH, Seq2Seq
-from .learning.style_reader import ReaderFit, fit_reader
-from .nets.style_cnn import StyleCnn
+from .learning.sampler import Order
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
 
@@ -149,6 +156,41 @@ class TybSettings:
 
     beams: Count = setting(5, "of the beam search; 1 is greedy")
     max_length: Natural = setting(0, "longest answer in tokens; 0: as long as in training")
+
+
+WIDTHS = (1, 2, 3, 4, 5)
+
+
+class StyleCnn(nn.Module):
+    """Logits of two styles for rows of ids.
+
+    Args:
+        n_words: V, size of the vocabulary.
+        dimension: of the word vectors, drawn from N(0, 1 / sqrt(dimension)).
+        filters: for each width.
+        dropout: before each linear layer.
+    """
+
+    def __init__(
+        self, n_words: int, *, dimension: int = 300, filters: int = 128, dropout: float = 0.5
+    ) -> None:
+        super().__init__()
+        self.vectors = nn.Embedding(n_words, dimension)
+        nn.init.normal_(self.vectors.weight, std=dimension**-0.5)
+        self.text = TextCnn(dimension, WIDTHS, filters)
+        half = self.text.features // 2
+        self.head = nn.Sequential(
+            nn.Dropout(dropout),
+            nn.Linear(self.text.features, half),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            nn.Linear(half, 2),
+        )
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """Logits (B, 2) of ids (B, T), of which the first ``lengths`` (B), at least 1, count."""
+        logits: Tensor = self.head(self.text(self.vectors(ids), lengths.clamp(min=1)))
+        return logits
 
 
 class _Learner(Learner):

@@ -25,17 +25,39 @@ from ..errors import InputError
 from ..metrics.scorers.device import Device, Placement
 from ..metrics.scorers.weights import within_size
 from ..metrics.text import preparation
-from ..settings import read_settings
+from ..settings import Count, Natural, read_settings, setting
 from .learning.checkpoints import save_weights
 from .learning.corpus import Corpus, by_length
 from .learning.loop import Learner, learn
 from .learning.run import IN_MEMORY, Run
-from .learning.vocabulary import Vocabulary, padded
-from .system import Request, System, SystemCard, Task
+from .learning.words import Vocabulary, padded
+from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
-from .word_config import WordConfig
 
 TOGETHER = 128  # sentences that are written at once
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordConfig(SystemConfig):
+    """How a corpus becomes words, and what is held out; see :class:`.word_system.WordSystem`.
+
+    ``min_count`` and ``max_length`` have no default here: each paper has its own.
+    """
+
+    min_count: int
+    max_length: int
+    hold_out: Count = setting(500, "sentences of each style to choose weights with")
+    seed: Natural = setting(0, "of everything random")
+
+    @property
+    def longest_row(self) -> int:
+        """Ids of the longest sentence, its end included."""
+        return self.max_length
+
+    @property
+    def most_words(self) -> int | None:
+        """The most frequent words that are kept; ``None`` for all."""
+        return None
 
 
 @dataclass(frozen=True)

@@ -33,17 +33,16 @@ from tstbench.console import say
 from tstbench.files import atomic_folder, write_json, write_jsonl, write_text
 from tstbench.settings import as_json
 from tstbench.store import canonical, data_fingerprint
-from tstbench.trainers.learning.curve import CURVE_FILE
-from tstbench.trainers.learning.loop import Learned, Learner, Terms, Update, learn
-from tstbench.trainers.learning.order import Order
-from tstbench.trainers.learning.pace import training
-from tstbench.trainers.learning.run import IN_MEMORY, Run
-from tstbench.trainers.learning.schedules import warmed_up
-from tstbench.trainers.nets.backbones import (
+from tstbench.trainers.learning.backbones import (
     BackboneFamily,
     byte_level_tokenizer,
     random_model,
 )
+from tstbench.trainers.learning.curve import CURVE_FILE
+from tstbench.trainers.learning.loop import Learned, Learner, Terms, Update, learn, warmed_up
+from tstbench.trainers.learning.pace import training
+from tstbench.trainers.learning.run import IN_MEMORY, Run
+from tstbench.trainers.learning.sampler import Order
 
 from .config import BackboneConfig
 from .denoising import infilled

@@ -7,7 +7,7 @@ import torch
 
 from tstbench.trainers.learning.corpus import Corpus
 from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.vocabulary import END, padded
+from tstbench.trainers.learning.words import END, padded
 
 N_WORDS = 30
 

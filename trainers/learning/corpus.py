@@ -14,9 +14,9 @@ from ...datasets_scripts.catalog import language_of
 from ...datasets_scripts.training import TrainingData
 from ...errors import InputError
 from ...metrics.text import preparation
-from .batches import Both, Lengths
+from .sampler import Both, Lengths
 from .selection import Selection, Sides, hold_out, selection
-from .vocabulary import Vocabulary, padded
+from .words import Vocabulary, padded
 
 Answer = TypeVar("Answer")
 

@@ -1,7 +1,7 @@
 """The loop: steps over batches, resumable at any step.
 
 Step *n* of a training depends on the weights before it, on the seed and on *n*, on nothing else:
-its batch comes from :class:`~.order.Order`, its noise from a generator seeded with (seed, n).
+its batch comes from :class:`~.sampler.Order`, its noise from a generator seeded with (seed, n).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Terms = Mapping[str, Tensor]  # name -> scalar, weighted
 
 
 class Batches(Protocol):
-    """Which sentences a step takes, such as :class:`~.order.Order`."""
+    """Which sentences a step takes, such as :class:`~.sampler.Order`."""
 
     def at(self, step: int) -> np.ndarray:
         """The sentences of a step, as indices."""
@@ -285,3 +285,19 @@ def resumable(
                     raise KeyboardInterrupt(stopped(step + 1, kept=now is not None))
 
         yield left()
+
+
+def warmed_up(step: int, warm_up: int, steps: int) -> float:
+    """A factor that rises to 1 in ``warm_up`` steps, then falls in a line to 0 at the end.
+
+    Args:
+        step: counted from 0.
+        warm_up: steps in which it rises; 0 for none.
+        steps: all steps.
+
+    >>> [warmed_up(step, 2, 6) for step in range(6)]
+    [0.5, 1.0, 1.0, 0.75, 0.5, 0.25]
+    """
+    if step < warm_up:
+        return (step + 1) / warm_up
+    return (steps - step) / (steps - warm_up)

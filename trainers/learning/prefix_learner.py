@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from .loop import Learner, Terms, Update
-from .order import Order
+from .loop import Learner, Terms, Update, warmed_up
 from .prefix_lm import PrefixLM
-from .schedules import warmed_up
+from .sampler import Order
 
 Pair = tuple[str, str]
 

@@ -25,7 +25,7 @@ from torch import Tensor
 from ...errors import InputError, MissingFileError, MissingScorerError
 from ...metrics.scorers.device import Device, Placement
 from ...metrics.scorers.weights import fetch, load_pretrained, quiet_loading
-from ..nets.backbones import BackboneShape, byte_level_tokenizer, random_model
+from .backbones import BackboneShape, byte_level_tokenizer, random_model
 from .corpus import by_length
 
 SCRATCH = "scratch"  # instead of a checkpoint: a small random one, for tests

@@ -32,7 +32,7 @@ from ...metrics.scorers.weights import (
     read_tokenizer,
     weights_digest,
 )
-from ..nets.backbones import BackboneShape, byte_level_tokenizer, random_model
+from ..learning.backbones import BackboneShape, byte_level_tokenizer, random_model
 from .quantization import (
     Quantization,
     bits_config,

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ...datasets_scripts.directions import Direction
 from ...settings import Count, Natural, NotNegative, Positive, Share, setting
-from ..learning.paired import PairsFrom
+from ..learning.pairs import PairsFrom
 from ..system import SystemConfig
 from .base import SCRATCH
 from .instruction_data import BUILTIN

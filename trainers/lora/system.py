@@ -37,8 +37,7 @@ from ...metrics.scorers.portable import portable
 from ...metrics.text import preparation
 from ...settings import read_settings
 from ..learning.corpus import by_length
-from ..learning.mining import lexical_pairs
-from ..learning.paired import Paired
+from ..learning.pairs import Paired, lexical_pairs
 from ..learning.prefix_lm import drawn
 from ..learning.run import IN_MEMORY, Run, half_of
 from ..prompting.prompts import instruction

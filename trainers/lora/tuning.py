@@ -21,9 +21,9 @@ from typing import Any
 from ...errors import InputError, require
 from ...files import make_folder, temporary_folder
 from ..learning.curve import Curve
-from ..learning.order import Order
 from ..learning.pace import paced, stopped
 from ..learning.run import Run, half_of
+from ..learning.sampler import Order
 from .adapter import Adapter
 from .base import Base, longest_row, quiet
 from .config import AdapterConfig
@@ -154,7 +154,7 @@ def _in_any(accelerator: Any, here: bool) -> bool:
 
 @lru_cache(maxsize=1)
 def _trainer_class() -> type:
-    """SFTTrainer that takes its rows from an :class:`~..learning.order.Order`."""
+    """SFTTrainer that takes its rows from an :class:`~..learning.sampler.Order`."""
     from torch.utils.data import Sampler
     from trl import SFTTrainer
 

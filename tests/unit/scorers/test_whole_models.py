@@ -41,7 +41,7 @@ from tstbench.metrics.scorers.transformer import TransformerModel, load_hub_mode
 from tstbench.metrics.scorers.weights import read_model
 from tstbench.trainers.classifiers.head import with_new_head
 from tstbench.trainers.learning.prefix_lm import PrefixLM
-from tstbench.trainers.learning.seq2seq import Seq2Seq
+from tstbench.trainers.learning.rewarded_bart import Seq2Seq
 from tstbench.trainers.lora.base import Base
 
 TOKENIZER = word_tokenizer(SENTENCES)

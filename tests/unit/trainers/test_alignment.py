@@ -7,18 +7,22 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tstbench.trainers.learning.noise import (
+from tstbench.trainers.learning.networks import Shape
+from tstbench.trainers.learning.words import END, UNKNOWN
+from tstbench.trainers.nast import (
+    MAX_JUMP,
     Noise,
-    blanked,
+    PositionModel,
+    Slots,
+    align,
     cumulative,
     dropped,
+    fresh,
     inserted,
     noisy,
     shares,
 )
-from tstbench.trainers.learning.vocabulary import END, UNKNOWN
-from tstbench.trainers.nets.parallel_generator import MAX_JUMP, PositionModel, Slots, align, fresh
-from tstbench.trainers.nets.transformer import Shape
+from tstbench.trainers.stytrans import blanked
 
 
 def allowed(places, length):

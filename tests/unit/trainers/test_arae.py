@@ -10,13 +10,15 @@ from word_systems import N_WORDS, learner_of, three_sentences
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
-from tstbench.trainers.arae import Arae, AraeConfig
+from tstbench.trainers.arae import (
+    Arae,
+    AraeConfig,
+    CodeAutoencoder,
+    gradient_penalty,
+    normalised_mlp,
+)
 from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.vocabulary import PAD
-from tstbench.trainers.nets.code_autoencoder import CodeAutoencoder
-from tstbench.trainers.nets.losses import gradient_penalty
-from tstbench.trainers.nets.mlp import normalised_mlp
-from tstbench.trainers.nets.style_transformer import lengths_of
+from tstbench.trainers.learning.words import PAD, lengths_of
 
 CONFIG = AraeConfig.tiny(parse_direction(DIRECTION))
 

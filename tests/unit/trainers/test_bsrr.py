@@ -14,15 +14,17 @@ from torch import nn
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError
-from tstbench.trainers.bsrr import Bsrr, BsrrConfig
-from tstbench.trainers.bsrr_learner import BsrrLearner
+from tstbench.trainers.bsrr import (
+    Bsrr,
+    BsrrConfig,
+    BsrrLearner,
+    Decoding,
+    StyledBart,
+    style_roberta,
+)
 from tstbench.trainers.learning.loop import _step, learn
-from tstbench.trainers.learning.policy import up_to_end
-from tstbench.trainers.learning.rewards import text_bleu
-from tstbench.trainers.learning.roberta import style_roberta
+from tstbench.trainers.learning.rewarded_bart import SCRATCH, Seq2Seq, text_bleu, up_to_end
 from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.seq2seq import SCRATCH, Seq2Seq
-from tstbench.trainers.learning.styled import Decoding, StyledBart
 
 DIRECTION = "mini/negative-to-positive"
 CONFIG = BsrrConfig.tiny(parse_direction(DIRECTION))

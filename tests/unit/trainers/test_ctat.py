@@ -12,12 +12,18 @@ from word_systems import N_WORDS, learner_of, three_sentences
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
-from tstbench.trainers.ctat import Ctat, CtatConfig, CtatSettings, edited, noam
+from tstbench.trainers.ctat import (
+    Ctat,
+    CtatConfig,
+    CtatSettings,
+    LatentClassifier,
+    edited,
+    noam,
+    smoothed_word_loss,
+)
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.vocabulary import END, PAD
-from tstbench.trainers.nets.latent_autoencoder import LatentClassifier
-from tstbench.trainers.nets.losses import smoothed_word_loss
+from tstbench.trainers.learning.words import END, PAD
 from tstbench.trainers.system import Generation
 
 CONFIG = CtatConfig.tiny(parse_direction(DIRECTION))

@@ -14,15 +14,19 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.metrics.text import preparation
-from tstbench.trainers.dar import Dar, DarConfig, DarSettings, _memories
-from tstbench.trainers.learning.content_index import ContentIndex
+from tstbench.trainers.dar import Dar, DarConfig, DarSettings, MarkerSeq2Seq, _memories
 from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.marker_memory import MarkerMemory
-from tstbench.trainers.learning.marker_noise import EditNoise, SharedWordNoise
-from tstbench.trainers.learning.markers import Deletion, count_ngrams, salience
 from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.vocabulary import END, PAD, padded
-from tstbench.trainers.nets.marker_seq2seq import MarkerSeq2Seq
+from tstbench.trainers.learning.words import END, PAD, padded
+from tstbench.trainers.markers import (
+    ContentIndex,
+    Deletion,
+    EditNoise,
+    MarkerMemory,
+    SharedWordNoise,
+    count_ngrams,
+    salience,
+)
 
 CONFIG = DarConfig.tiny(parse_direction(DIRECTION))
 NOUNS = ("soup", "tea", "room", "staff", "bread", "view")

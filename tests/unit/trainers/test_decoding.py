@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from tstbench.trainers.learning.decoding import beam_search
-from tstbench.trainers.learning.noise import slightly_shuffled
-from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN
+from tstbench.trainers.caae import slightly_shuffled
+from tstbench.trainers.learning.words import END, PAD, UNKNOWN, beam_search
 
 N_WORDS, LENGTH = 6, 4
 

@@ -18,10 +18,10 @@ from tstbench.trainers.learning.checkpoints import (
 )
 from tstbench.trainers.learning.clock import Clock
 from tstbench.trainers.learning.corpus import Corpus
-from tstbench.trainers.learning.paired import Paired
+from tstbench.trainers.learning.pairs import Paired
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.selection import Sides, hold_out, selection
-from tstbench.trainers.learning.vocabulary import Vocabulary
+from tstbench.trainers.learning.words import Vocabulary
 
 DIRECTION = Direction("mini", "negative", "positive")
 BAD = tuple(f"food {i} was bad ." for i in range(9))

@@ -16,11 +16,10 @@ from places import SUPPORT
 from torch import nn
 
 from tstbench.errors import InputError, IntegrityError
-from tstbench.trainers.learning.batches import Both
 from tstbench.trainers.learning.curve import terms_text
 from tstbench.trainers.learning.loop import Learner, Update, learn
-from tstbench.trainers.learning.order import Order
 from tstbench.trainers.learning.run import Run, half_of
+from tstbench.trainers.learning.sampler import Both, Order
 
 RECIPE = "a recipe"
 PLACES = f"{Path(__file__).parent}:{SUPPORT}"  # of this file and what it imports, for a process

@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from tstbench.trainers.learning.loop import Learner, Update, learn
-from tstbench.trainers.learning.order import Order
 from tstbench.trainers.learning.run import Run
+from tstbench.trainers.learning.sampler import Order
 
 
 class Falls(Learner):

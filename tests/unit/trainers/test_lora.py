@@ -19,8 +19,9 @@ from transformers import AutoModelForCausalLM, Qwen2Config, Qwen2ForCausalLM
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart
 from tstbench.errors import InputError, IntegrityError, MissingFileError
-from tstbench.trainers.learning.order import Order
+from tstbench.trainers.learning.backbones import BackboneShape, byte_level_tokenizer, random_model
 from tstbench.trainers.learning.run import Run
+from tstbench.trainers.learning.sampler import Order
 from tstbench.trainers.load import load_system
 from tstbench.trainers.lora.adapter import Adapter
 from tstbench.trainers.lora.base import SCRATCH, Base
@@ -32,7 +33,6 @@ from tstbench.trainers.lora.quantization import check_quantization
 from tstbench.trainers.lora.records import Record, answer, prompt, prompt_rows, rows_of
 from tstbench.trainers.lora.system import LlamaLora, Writer, _Draws
 from tstbench.trainers.lora.tuning import Shares, _trainer_class, tune
-from tstbench.trainers.nets.backbones import BackboneShape, byte_level_tokenizer, random_model
 from tstbench.trainers.prompting.prompts import instruction
 from tstbench.trainers.system import Generation
 

@@ -27,12 +27,10 @@ from loss_wiring import (
     told,
 )
 
-from tstbench.trainers.learning.noise import cumulative, noisy, shares
-from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN
-from tstbench.trainers.nast import Nast, NastConfig
+from tstbench.trainers.learning.words import END, PAD, UNKNOWN
+from tstbench.trainers.nast import Nast, NastConfig, cumulative, noisy, shares
 from tstbench.trainers.stytrans import StyTrans, StyTransConfig
-from tstbench.trainers.tsst.config import TsstConfig
-from tstbench.trainers.tsst.system import Tsst
+from tstbench.trainers.tsst import Tsst, TsstConfig
 
 
 @pytest.fixture(scope="module")

@@ -9,21 +9,19 @@ from nltk.translate.bleu_score import SmoothingFunction
 from nltk.translate.bleu_score import sentence_bleu as nltk_bleu
 from rapidfuzz.distance import Levenshtein
 
-from tstbench.trainers.learning.mining import clear_in_style, lexical_pairs, semantic_pairs
-from tstbench.trainers.learning.policy import (
-    log_probabilities,
-    sentence_policy_loss,
-    token_policy_loss,
-    up_to_end,
-)
-from tstbench.trainers.learning.rewards import (
+from tstbench.trainers.learning.pairs import clear_in_style, lexical_pairs, semantic_pairs
+from tstbench.trainers.learning.rewarded_bart import (
     DiversityMemory,
+    log_probabilities,
     salience,
     self_critical,
     sentence_bleu,
+    sentence_policy_loss,
     style_gap,
     style_probability,
     text_bleu,
+    token_policy_loss,
+    up_to_end,
 )
 
 WEIGHTS = [(0.25, 0.25, 0.25, 0.25), (0.15, 0.15, 0.35, 0.35), (1.0,)]

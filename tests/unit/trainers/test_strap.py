@@ -14,6 +14,7 @@ from scipy.stats import kendalltau
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError
+from tstbench.trainers.learning.backbones import BackboneShape, byte_level_tokenizer, random_model
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.paraphrases import (
     RuleParaphraser,
@@ -25,7 +26,6 @@ from tstbench.trainers.learning.prefix_learner import PrefixLearner
 from tstbench.trainers.learning.prefix_lm import PrefixLM, drawn
 from tstbench.trainers.learning.run import Run
 from tstbench.trainers.learning.selection import Sides
-from tstbench.trainers.nets.backbones import BackboneShape, byte_level_tokenizer, random_model
 from tstbench.trainers.strap import Strap, StrapConfig, inverse_pairs
 
 CONFIG = StrapConfig.tiny(parse_direction(DIRECTION))

@@ -15,10 +15,9 @@ from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_
 from tstbench.errors import InputError
 from tstbench.trainers.learning.loop import _step
 from tstbench.trainers.learning.selection import Sides, hold_out
-from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN
+from tstbench.trainers.learning.words import END, PAD, UNKNOWN, lengths_of
 from tstbench.trainers.nast import Nast, NastConfig
-from tstbench.trainers.nets.style_transformer import Discriminator, Generator, lengths_of
-from tstbench.trainers.stytrans import StyTrans, StyTransConfig
+from tstbench.trainers.stytrans import Discriminator, Generator, StyTrans, StyTransConfig
 
 CONFIG = StyTransConfig.tiny(parse_direction(DIRECTION))
 NAST = NastConfig.tiny(parse_direction(DIRECTION))

@@ -9,14 +9,11 @@ from word_systems import learner_of, moved
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
-from tstbench.trainers.learning.batches import InTurn
 from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.vocabulary import PAD
-from tstbench.trainers.nets.style_transformer import lengths_of
+from tstbench.trainers.learning.sampler import InTurn
+from tstbench.trainers.learning.words import PAD, lengths_of
 from tstbench.trainers.system import Generation
-from tstbench.trainers.tsst.config import TsstConfig
-from tstbench.trainers.tsst.learner import ids_of
-from tstbench.trainers.tsst.system import Tsst
+from tstbench.trainers.tsst import Tsst, TsstConfig, ids_of
 
 CONFIG = TsstConfig.tiny(parse_direction(DIRECTION))
 

@@ -4,12 +4,9 @@ import pytest
 import torch
 from word_systems import N_WORDS, three_sentences
 
-from tstbench.trainers.learning.vocabulary import END, PAD, UNKNOWN
-from tstbench.trainers.nets.losses import bag_of_words_loss
-from tstbench.trainers.nets.style_transformer import lengths_of
-from tstbench.trainers.nets.tsst import Attention, BiLstm, Discriminator, Generator, closed
-from tstbench.trainers.tsst.learner import bag_of
-from tstbench.trainers.tsst.system import neutrality
+from tstbench.trainers.learning.words import END, PAD, UNKNOWN, lengths_of
+from tstbench.trainers.tsst import bag_of, bag_of_words_loss, neutrality
+from tstbench.trainers.tsst_networks import Attention, BiLstm, Discriminator, Generator, closed
 
 
 @pytest.fixture

@@ -15,13 +15,15 @@ from tstbench.errors import InputError
 from tstbench.metrics.scorers.portable import portable
 from tstbench.trainers.bsrr import BsrrConfig
 from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.paired import Paired
-from tstbench.trainers.learning.policy import log_probabilities
+from tstbench.trainers.learning.pairs import Paired
+from tstbench.trainers.learning.rewarded_bart import (
+    ReaderFit,
+    Seq2Seq,
+    fit_reader,
+    log_probabilities,
+)
 from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.seq2seq import Seq2Seq
-from tstbench.trainers.learning.style_reader import ReaderFit, fit_reader
-from tstbench.trainers.nets.style_cnn import StyleCnn
-from tstbench.trainers.tyb import Tyb, TybConfig, _Learner
+from tstbench.trainers.tyb import StyleCnn, Tyb, TybConfig, _Learner
 
 DIRECTION = "mini/negative-to-positive"
 CONFIG = TybConfig.tiny(parse_direction(DIRECTION))

@@ -19,11 +19,10 @@ from torch.nn.utils.parametrizations import spectral_norm
 from torch.nn.utils.parametrize import ParametrizationList
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from ..learning.corpus import by_length
-from ..learning.retrieval import Partition, Row
-from ..learning.vocabulary import END, PAD, padded
-from .style_transformer import lengths_of
-from .text_cnn import TextCnn
+from .learning.corpus import by_length
+from .learning.networks import TextCnn
+from .learning.retrieval import Partition, Row
+from .learning.words import END, PAD, lengths_of, padded
 
 State = tuple[Tensor, Tensor]  # hidden and cell, each (B, H)
 

@@ -6,11 +6,15 @@ whoever produced them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.utils.parametrizations import spectral_norm
+
+from .words import PAD
 
 KeysValues = tuple[Tensor, Tensor]  # each (B, H, T, D / H)
 
@@ -198,3 +202,54 @@ class Decoder(nn.Module):
             x, own = layer(x, past, memory[index], mask, own_mask)
             seen.append(own)
         return self.norm(x), seen
+
+
+class TextCnn(nn.Module):
+    """Features of a sentence.
+
+    Args:
+        dimension: D, of the vectors.
+        widths: of the windows, in places.
+        filters: for each width.
+        slope: of the activation below 0: 0 is ReLU.
+        spectral: whether convolutions are divided by their spectral norm (Miyato et al. 2018).
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        widths: Sequence[int],
+        filters: int,
+        *,
+        slope: float = 0.0,
+        spectral: bool = False,
+    ) -> None:
+        super().__init__()
+        self.widths, self.slope = tuple(widths), slope
+        self.features = filters * len(self.widths)
+        convolutions = [nn.Conv1d(dimension, filters, width) for width in self.widths]
+        self.convolutions = nn.ModuleList(
+            spectral_norm(one) if spectral else one for one in convolutions
+        )
+
+    def forward(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+        """Features (B, ``features``) of vectors (B, T, D) whose first ``lengths`` (B) places count.
+
+        Places behind the end are zero, and a window that begins there is left out; a sentence's
+        first window always counts.
+        """
+        places = torch.arange(vectors.shape[1], device=vectors.device)
+        inside = places < lengths[:, None]  # (B, T)
+        columns = (vectors * inside[..., None]).transpose(1, 2)  # (B, D, T)
+        found = []
+        for width, convolution in zip(self.widths, self.convolutions, strict=True):
+            windows = F.leaky_relu(convolution(F.pad(columns, (0, width - 1))), self.slope)
+            found.append(windows.masked_fill(~inside[:, None], -torch.inf).amax(dim=2))
+        return torch.cat(found, dim=1)
+
+
+def summed_word_loss(logits: Tensor, target: Tensor) -> Tensor:
+    """Sum of ``-log p`` over the words of ``target`` (B, T), padding apart: not a mean."""
+    return F.cross_entropy(
+        logits.flatten(0, 1), target.flatten(), ignore_index=PAD, reduction="sum"
+    )

@@ -1,1 +1,0 @@
-"""Networks that several systems share: pure modules that know nothing of styles or losses."""

@@ -1,1 +1,0 @@
-"""TSST: rewrite a sentence while looking at similar sentences of the other style."""

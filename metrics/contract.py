@@ -28,8 +28,9 @@ if TYPE_CHECKING:  # listing the metrics must not load numpy
 class Options:
     """The options of a family; every field's default is the benchmark's choice.
 
-    A subclass checks its values in ``__post_init__`` and raises a
-    :class:`~tstbench.errors.TSTBenchError`: so that mistakes are found before training.
+    A field's type says which values it takes, see :mod:`.options`. What else must hold, a subclass
+    checks in ``__post_init__``, and raises a :class:`~tstbench.errors.TSTBenchError`: so that
+    mistakes are found before training.
     """
 
 

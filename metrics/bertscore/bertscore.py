@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, get_args
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from tstbench.errors import InputError, unknown_name
+from tstbench.errors import InputError
 from tstbench.metrics.contract import Context, Family, Need, Options
 from tstbench.metrics.facts import MetricFacts
 from tstbench.metrics.inputs import Inputs
@@ -170,10 +170,6 @@ class BertScoreOptions(Options):
 
     protocol: TextProtocol | None = None
     reduce: Reduce = "max"
-
-    def __post_init__(self) -> None:
-        if self.reduce not in get_args(Reduce):
-            raise unknown_name("reduction of bertscore", self.reduce, get_args(Reduce))
 
 
 class BertScore(Family[BertScoreOptions]):

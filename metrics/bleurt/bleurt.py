@@ -6,9 +6,8 @@ Source: Sellam, Das and Parikh (2020), "BLEURT".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, get_args
+from typing import ClassVar
 
-from tstbench.errors import unknown_name
 from tstbench.metrics.contract import Context, Family, Need, Options
 from tstbench.metrics.facts import MetricFacts
 from tstbench.metrics.inputs import Inputs
@@ -26,10 +25,6 @@ class BleurtOptions(Options):
     """
 
     reduce: Reduce = "max"
-
-    def __post_init__(self) -> None:
-        if self.reduce not in get_args(Reduce):
-            raise unknown_name("reduction of bleurt", self.reduce, get_args(Reduce))
 
 
 class Bleurt(Family[BleurtOptions]):

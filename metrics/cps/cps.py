@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
-from tstbench.errors import InputError, unknown_name
+from tstbench.errors import InputError
 from tstbench.metrics.contract import Context, Family, Need, Options
 from tstbench.metrics.facts import MetricFacts
 from tstbench.metrics.inputs import Inputs
@@ -88,15 +88,6 @@ class CpsOptions(Options):
     output: Output = "probability"
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("mask", self.mask, get_args(Mask)),
-            ("rule", self.rule, get_args(Rule)),
-            ("unit", self.unit, get_args(Unit)),
-            ("baseline", self.baseline, get_args(Baseline)),
-            ("output", self.output, get_args(Output)),
-        ):
-            if value not in known:
-                raise unknown_name(f"{name} of cps", str(value), known)
         if not 0 <= self.threshold <= 1:
             raise InputError(f"cps.threshold is {self.threshold}: it must be from 0 to 1")
         if not 1 <= self.steps <= _MOST_STEPS:

@@ -10,11 +10,11 @@ all of them it hardly agrees with people, who find short sentences more natural 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
-from tstbench.errors import InputError, unknown_name
+from tstbench.errors import InputError
 from tstbench.metrics.acceptable import AcceptabilityFamily
 from tstbench.metrics.contract import Context, Need, Options
 from tstbench.metrics.facts import MetricFacts
@@ -71,10 +71,6 @@ class FluencyOptions(Options):
     """
 
     combine: Combine = "acceptable"
-
-    def __post_init__(self) -> None:
-        if self.combine not in get_args(Combine):
-            raise unknown_name("combine of fluency", self.combine, get_args(Combine))
 
 
 class Fluency(AcceptabilityFamily[FluencyOptions]):

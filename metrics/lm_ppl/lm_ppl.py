@@ -13,9 +13,8 @@ read the world's text and none of the style.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
-from tstbench.errors import unknown_name
 from tstbench.metrics.contract import Context, Family, Need, Options
 from tstbench.metrics.facts import MetricFacts
 from tstbench.metrics.inputs import Inputs
@@ -38,11 +37,6 @@ class LmPplOptions(Options):
 
     first: First = "bos"
     average: Average = "tokens"
-
-    def __post_init__(self) -> None:
-        for name, known in (("first", First), ("average", Average)):
-            if getattr(self, name) not in get_args(known):
-                raise unknown_name(f"value of lm_ppl.{name}", getattr(self, name), get_args(known))
 
 
 class LmPpl(Family[LmPplOptions]):

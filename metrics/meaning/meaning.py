@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, get_args
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 
-from tstbench.errors import InputError, unknown_name
+from tstbench.errors import InputError
 from tstbench.metrics.contract import Context, Family, Need, Options
 from tstbench.metrics.facts import MetricFacts
 from tstbench.metrics.inputs import Inputs
@@ -105,14 +105,6 @@ class MeaningOptions(Options):
 
     combine: Combine = "mean"
     reduce: Reduce = "max"
-
-    def __post_init__(self) -> None:
-        for field, value, known in (
-            ("combine", self.combine, get_args(Combine)),
-            ("reduce", self.reduce, get_args(Reduce)),
-        ):
-            if value not in known:
-                raise unknown_name(f"{field} of meaning", value, known)
 
 
 class Meaning(Family[MeaningOptions]):

@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
-from tstbench.errors import InputError, unknown_name
+from tstbench.errors import InputError
 from tstbench.metrics.contract import Context, Family, Need, Options
 from tstbench.metrics.facts import MetricFacts
 from tstbench.metrics.inputs import Inputs
@@ -252,8 +252,6 @@ class NaturalnessOptions(Options):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.human not in get_args(Human):
-            raise unknown_name("human texts of naturalness", self.human, get_args(Human))
         if not 2 <= self.folds <= 1000:
             raise InputError(f"naturalness.folds is {self.folds}: it must be from 2 to 1000")
         if not 0 <= self.seed < 2**32:

@@ -9,11 +9,11 @@ the end of the sentence is included, but the end is not counted as a word.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
-from tstbench.errors import InputError, unknown_name
+from tstbench.errors import InputError
 from tstbench.metrics.contract import Context, Family, Need, Options
 from tstbench.metrics.facts import MetricFacts
 from tstbench.metrics.inputs import Inputs
@@ -69,10 +69,6 @@ class PplOptions(Options):
 
     protocol: TextProtocol | None = None
     norm: Normalisation = "words"
-
-    def __post_init__(self) -> None:
-        if self.norm not in get_args(Normalisation):
-            raise unknown_name("normalisation of ppl", self.norm, get_args(Normalisation))
 
 
 class Ppl(Family[PplOptions]):

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, get_args
+from typing import ClassVar
 
 import numpy as np
 
-from tstbench.errors import unknown_name
 from tstbench.metrics.contract import Context, Family, Need, Options
 from tstbench.metrics.facts import MetricFacts
 from tstbench.metrics.inputs import Inputs
@@ -71,10 +70,6 @@ class SimOptions(Options):
     """
 
     reduce: Reduce = "max"
-
-    def __post_init__(self) -> None:
-        if self.reduce not in get_args(Reduce):
-            raise unknown_name("reduction of sim", self.reduce, get_args(Reduce))
 
 
 class Sim(Family[SimOptions]):

@@ -14,11 +14,11 @@ import math
 import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
-from tstbench.errors import InputError, unknown_name
+from tstbench.errors import InputError
 from tstbench.metrics.contract import Context, Family, Need, Options
 from tstbench.metrics.facts import MetricFacts
 from tstbench.metrics.inputs import Inputs
@@ -240,8 +240,6 @@ class StiOptions(Options):
         read_ground(self.ground)
         if not (math.isfinite(self.temperature) and self.temperature > 0):
             raise InputError(f"sti.temperature is {self.temperature:g}: it must be above 0")
-        if self.of not in get_args(Of):
-            raise unknown_name("part of an output", self.of, get_args(Of))
 
 
 class Sti(Family[StiOptions]):

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
-from tstbench.errors import unknown_name
 from tstbench.metrics.contract import Context, Family, Options
 from tstbench.metrics.facts import MetricFacts
 from tstbench.metrics.inputs import Inputs
@@ -63,10 +62,6 @@ class SurfaceOptions(Options):
     """
 
     equal: Equal = "letters"
-
-    def __post_init__(self) -> None:
-        if self.equal not in get_args(Equal):
-            raise unknown_name("value of surface.equal", self.equal, get_args(Equal))
 
 
 class Surface(Family[SurfaceOptions]):

@@ -259,19 +259,6 @@ class WmdOptions(Options):
     synonyms: Synonyms = "auto"
     meteor: Meteor = "2007"
 
-    def __post_init__(self) -> None:
-        for name, known in (
-            ("mask", Masking),
-            ("placeholder", Placeholder),
-            ("tokens", Tokens),
-            ("synonyms", Synonyms),
-            ("meteor", Meteor),
-        ):
-            if getattr(self, name) not in get_args(known):
-                raise unknown_name(
-                    f"value of wmd.{name}", str(getattr(self, name)), get_args(known)
-                )
-
 
 class Wmd(Family[WmdOptions]):
     """Six measures of content against the source and the first reference."""

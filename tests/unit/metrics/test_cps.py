@@ -1,7 +1,5 @@
 """CPS: the cosine of sentence embeddings, with and without style words."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 import torch
@@ -12,7 +10,6 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingScorerError, UnknownNameError
-from tstbench.metrics.cps.cps import CpsOptions
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, needs, plan, roles_needed
 from tstbench.metrics.options import choices
@@ -196,12 +193,12 @@ def test_a_missing_or_wrong_classifier_is_said(home, inputs, tmp_path, capsys):
         ({"placeholder": " "}, r"cps\.placeholder is ' '"),
         ({"placeholder": "a|b"}, r"cps\.placeholder"),
         ({"placeholder": "a b"}, r"cps\.placeholder is 'a b': one token is needed"),
-        ({"baseline": "one"}, "unknown baseline of cps 'one'"),
+        ({"baseline": "one"}, r"cps\.baseline 'one'"),
     ],
 )
 def test_wrong_values_are_refused(setting, said):
     with pytest.raises((InputError, UnknownNameError), match=said):
-        dataclasses.replace(CpsOptions(), **setting)
+        choices({"cps": setting})
 
 
 @pytest.mark.slow

@@ -288,8 +288,8 @@ def test_mistakes_are_said(scorers, test_set):
     ):
         with pytest.raises(InputError, match=f"naturalness.{next(iter(wrong))} is"):
             NaturalnessOptions(**wrong)
-    with pytest.raises(UnknownNameError, match="unknown human texts"):
-        dataclasses.replace(NaturalnessOptions(), human="everything")
+    with pytest.raises(UnknownNameError, match=r"naturalness\.human 'everything'"):
+        choices({"naturalness": {"human": "everything"}})
 
 
 def test_sources_that_differ_in_case_alone_are_one_when_folds_are_counted(scorers, test_set):

@@ -14,7 +14,6 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
 from tstbench.files import read_lines
-from tstbench.metrics.contract import Options
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, plan, roles_needed
 from tstbench.metrics.options import choices
@@ -472,9 +471,6 @@ def test_a_sentence_without_a_reference_is_left_out_of_the_mean(scorers):
 def test_options_are_checked():
     with pytest.raises(UnknownNameError, match=r"wmd\.mask 'hidden'"):
         choices({"wmd": {"mask": "hidden"}})
-    with pytest.raises(UnknownNameError, match=r"wmd\.tokens"):
-        families()["wmd"].options(tokens="letters")
-    assert isinstance(families()["wmd"].options(), Options)
 
 
 # -- the command line -----------------------------------------------------------------------------

@@ -28,11 +28,9 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.trainers.learning.backbones import BackboneShape, byte_level_tokenizer, random_model
 from tstbench.trainers.learning.loop import learn
-from tstbench.trainers.learning.paraphrases import Pair, RuleParaphraser
-from tstbench.trainers.learning.prefix_learner import PrefixLearner
-from tstbench.trainers.learning.prefix_lm import PrefixLM
 from tstbench.trainers.learning.run import Run
-from tstbench.trainers.strap import StrapConfig
+from tstbench.trainers.prefix_lm import PrefixLM
+from tstbench.trainers.strap import Pair, PrefixLearner, RuleParaphraser, StrapConfig
 
 BATCH, RATE = 10, 5e-5
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"

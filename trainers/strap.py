@@ -4,7 +4,7 @@ Krishna, Wieting and Iyyer (EMNLP 2020), "Reformulating Unsupervised Style Trans
 Generation". A paraphraser says a sentence in words without its style (section 2.1); an inverse
 paraphraser, taught to turn the paraphrases of a style's sentences back into these sentences, gives
 any paraphrase that style (2.2); transfer is one after the other (2.3). Both are GPT-2 models that
-are fine-tuned on ``prefix <bos> suffix <eos>`` (:mod:`.learning.prefix_lm`). A model writes one
+are fine-tuned on ``prefix <bos> suffix <eos>`` (:mod:`.prefix_lm`). A model writes one
 style: each direction has its own, which learns from the target style alone.
 
 The paraphraser decides what this is worth. ``paraphraser`` says where it comes from:
@@ -27,11 +27,15 @@ chosen by perplexity on held-out sentences, as there. Batches are of like length
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, Protocol, cast
 
+import numpy as np
 import torch
 from pydantic import Field
 
@@ -39,9 +43,10 @@ from ..console import say
 from ..datasets_scripts.catalog import language_of
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData
-from ..errors import InputError, MissingFileError
-from ..files import read_text, write_json
+from ..errors import InputError, MissingFileError, MissingScorerError
+from ..files import atomic_folder, read_lines, read_text, write_json
 from ..metrics.scorers.portable import portable
+from ..metrics.scorers.weights import fetch
 from ..metrics.text import preparation
 from ..settings import (
     Count,
@@ -53,13 +58,11 @@ from ..settings import (
     read_settings,
     setting,
 )
-from .learning.loop import learn
-from .learning.paraphraser import LearnedParaphraser, Paraphraser, given_paraphraser, taught
-from .learning.paraphrases import Pair, RuleParaphraser, is_diverse, read_paraphrases
-from .learning.prefix_learner import PrefixLearner, Tuning
-from .learning.prefix_lm import PrefixLM
+from .learning.loop import Learner, Terms, Update, learn, warmed_up
 from .learning.run import IN_MEMORY, Run
+from .learning.sampler import Order
 from .learning.selection import Sides, hold_out
+from .prefix_lm import PrefixLM
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
 
@@ -161,6 +164,317 @@ class StrapSettings:
 
 
 _INVERSE, _PARAPHRASER, _MARKERS = "inverse", "paraphraser", "markers.json"
+
+
+Pair = tuple[str, str]
+_WORD = re.compile(r"'?\w+(?:['’-]\w+)*")
+_ENDING = re.compile(r"[.!?]*\s*$")
+
+
+def read_paraphrases(file: Path | str) -> list[Pair]:
+    """Pairs of a text file: sentence, tab, paraphrase; further columns are ignored.
+
+    Raises:
+        MissingFileError: no such file.
+        InputError: a line has no tab, or an empty side; names the line.
+    """
+    path = Path(file).expanduser()
+    if not path.is_file():
+        raise MissingFileError(f"there is no file of paraphrases {path}")
+    pairs = []
+    for number, line in enumerate(read_lines(path), start=1):
+        parts = [part.strip() for part in line.split("\t")]
+        if len(parts) < 2 or not parts[0] or not parts[1]:
+            raise InputError(f"{path}, line {number}: a sentence, a tab and a paraphrase expected")
+        pairs.append((parts[0], parts[1]))
+    return pairs
+
+
+def overlap(first: Sequence[str], second: Sequence[str]) -> float:
+    """The share of the second's words that the first has too, each as often as it has it.
+
+    >>> overlap("the cat sat".split(), "the the dog sat".split())
+    0.5
+    """
+    if not second:
+        return 0.0
+    return sum((Counter(first) & Counter(second)).values()) / len(second)
+
+
+def kendall_tau(first: Sequence[str], second: Sequence[str]) -> float | None:
+    """How alike two sentences order their common words: 1 for the same order, -1 for the reverse.
+
+    The n-th occurrence of a word stands for the n-th in the other sentence.
+
+    Returns:
+        Kendall's tau; ``None`` with fewer than two common words.
+
+    >>> kendall_tau("a b c x".split(), "c b y a".split())
+    -1.0
+    """
+    places = _occurrences(second)
+    order = [places[word] for word in _occurrences(first) if word in places]
+    pairs = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :]]
+    if not pairs:
+        return None
+    return sum(1 if a < b else -1 for a, b in pairs) / len(pairs)
+
+
+def is_diverse(pair: Pair, *, max_overlap: float, max_tau: float, max_difference: int) -> bool:
+    """Whether a paraphrase says it in other words, in another order, at about the same length.
+
+    The filters of Krishna et al. (2020), section 2.1. A pair with fewer than two common words has
+    no order to compare.
+    """
+    first, second = (side.lower().split() for side in pair)
+    tau = kendall_tau(first, second)
+    return (
+        overlap(first, second) < max_overlap
+        and (tau is None or tau < max_tau)
+        and abs(len(first) - len(second)) <= max_difference
+    )
+
+
+def _occurrences(words: Sequence[str]) -> dict[tuple[str, int], int]:
+    """(word, which of its occurrences) -> place."""
+    seen: Counter[str] = Counter()
+    found = {}
+    for place, word in enumerate(words):
+        found[word, seen[word]] = place
+        seen[word] += 1
+    return found
+
+
+@dataclass(frozen=True)
+class RuleParaphraser:
+    """Strips style by rules, for want of paraphrases to learn from: no paraphraser by any standard.
+
+    The words that mark a style are left out, which is most of what a paraphraser does to style; so
+    are a share of the others and the punctuation inside, and neighbours change places, so that the
+    inverse paraphraser learns to write more than it reads. A sentence always has the same
+    paraphrase.
+
+    Attributes:
+        markers: words that mark one style or another, in lower case.
+        drop: share of the other words that are left out.
+        shuffle: how far words move: each is sorted by its place plus a number below this.
+    """
+
+    markers: frozenset[str]
+    drop: float
+    shuffle: float
+
+    @classmethod
+    def of(
+        cls,
+        styles: Sequence[Sequence[str]],
+        *,
+        salience: float,
+        min_count: int,
+        drop: float,
+        shuffle: float,
+    ) -> RuleParaphraser:
+        """Find the markers: frequent words that one style has more often than all others.
+
+        Args:
+            styles: sentences of each.
+            salience: ratio of frequencies that makes a marker (Li et al. 2018, equation 1, with a
+                smoothing of 1 and counts relative to the size of the style).
+            min_count: occurrences in a style, below which a word is taken for content.
+            drop: see the attributes.
+            shuffle: see the attributes.
+        """
+        counts = [Counter(w for t in texts for w in _WORD.findall(t.lower())) for texts in styles]
+        total = sum(counts, Counter())
+        n_words = total.total()
+        markers = set()
+        for count in counts:
+            size = count.total()
+            scale = size / max(1, n_words - size)  # what the others have, at this style's size
+            markers |= {
+                word
+                for word, n in count.items()
+                if n >= min_count and (n + 1) / ((total[word] - n) * scale + 1) >= salience
+            }
+        return cls(frozenset(markers), drop, shuffle)
+
+    def paraphrased(self, sentences: Sequence[str]) -> list[str]:
+        """Their paraphrases, in order."""
+        return [self._one(sentence) for sentence in sentences]
+
+    def _one(self, sentence: str) -> str:
+        draw = random.Random(sentence)
+        words = [w for w in _WORD.findall(sentence) if w.lower() not in self.markers]
+        kept = [w for w in words if draw.random() >= self.drop]
+        keys = [i + draw.uniform(0, self.shuffle) for i in range(len(kept))]
+        moved = " ".join(word for _, word in sorted(zip(keys, kept, strict=True)))
+        ending = _ENDING.search(sentence)
+        return moved + (ending.group().strip() if ending else "") or sentence
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How such a model is fine-tuned: AdamW without weight decay, its rate falling in a line to 0.
+
+    Attributes:
+        epochs: over all pairs.
+        batch_size: pairs a step.
+        learning_rate: at the start.
+        clip: the largest norm of the gradient.
+        grouping: batches that are sorted by length together.
+        validate_every: steps between validations.
+        seed: of the order.
+    """
+
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    clip: float
+    grouping: int
+    validate_every: int
+    seed: int
+
+
+class PrefixLearner(Learner):
+    """Cross-entropy on suffixes; the weights with the lowest held-out perplexity are kept."""
+
+    def __init__(
+        self, model: PrefixLM, train: Sequence[Pair], held_out: Sequence[Pair], tuning: Tuning
+    ) -> None:
+        self.network, self._model, self._tuning = model.model, model, tuning
+        self._prefixes, self._suffixes = _encoded(model, train)
+        self._held_prefixes, self._held_suffixes = _encoded(model, held_out)
+        self._order = Order(
+            [len(p) + len(s) for p, s in zip(self._prefixes, self._suffixes, strict=True)],
+            tuning.batch_size,
+            tuning.seed,
+            tuning.grouping,
+        )
+        self.steps = tuning.epochs * self._order.steps_per_epoch
+        self.validate_every, self.seed = tuning.validate_every, tuning.seed
+        self.optimizers = {
+            "model": torch.optim.AdamW(
+                self.network.parameters(), lr=tuning.learning_rate, eps=1e-8, weight_decay=0.0
+            )
+        }
+
+    def update(self, step: int) -> Update:
+        """The same loss at every step; the learning rate falls."""
+        return Update(
+            name="model",
+            optimizers=("model",),
+            loss=self._loss,
+            order=self._order,
+            number=step,
+            rates={"model": self._tuning.learning_rate * warmed_up(step, 0, self.steps)},
+            clip=self._tuning.clip,
+        )
+
+    def _loss(self, batch: np.ndarray) -> Terms:
+        """The mean over the tokens of the batch's suffixes, their ends included."""
+        n_tokens = sum(len(self._suffixes[i]) for i in batch)
+        summed = self._model.summed_loss(
+            [self._prefixes[i] for i in batch], [self._suffixes[i] for i in batch]
+        )
+        return {"loss": summed / n_tokens}
+
+    def validate(self) -> Mapping[str, float]:
+        """Perplexity per token of held-out suffixes."""
+        total, size = 0.0, 64
+        for start in range(0, len(self._held_suffixes), size):
+            some = slice(start, start + size)
+            total += float(
+                self._model.summed_loss(self._held_prefixes[some], self._held_suffixes[some])
+            )
+        loss = total / sum(map(len, self._held_suffixes))
+        return {"selection": -loss, "perplexity": float(np.exp(min(loss, 100.0)))}
+
+
+def _encoded(model: PrefixLM, pairs: Sequence[Pair]) -> tuple[list[list[int]], list[list[int]]]:
+    return model.prefixes([p for p, _ in pairs]), model.suffixes([s for _, s in pairs])
+
+
+_HELD_OUT = 0.02  # of the pairs: the released split
+
+
+class Paraphraser(Protocol):
+    """Says sentences in words without their style."""
+
+    def paraphrased(self, sentences: Sequence[str]) -> list[str]:
+        """Their paraphrases, in order; a sentence always has the same one."""
+        ...
+
+
+@dataclass(frozen=True)
+class LearnedParaphraser:
+    """A GPT-2 that writes paraphrases.
+
+    Attributes:
+        model: reads a sentence, writes another.
+    """
+
+    model: PrefixLM
+
+    def paraphrased(self, sentences: Sequence[str]) -> list[str]:
+        """The likeliest tokens, at most 5 more than the sentence has (``inference_utils.py``)."""
+        return self.model.write(sentences, longer=5)
+
+
+def given_paraphraser(name: str, device: str, format_: Mapping[str, Any]) -> LearnedParaphraser:
+    """A trained paraphraser, by Hub id or folder.
+
+    Raises:
+        MissingFileError: it cannot be found.
+        InputError: it is no GPT-2 of STRAP's format, or damaged.
+    """
+    try:
+        folder = fetch(name)
+    except MissingScorerError as error:
+        raise MissingFileError(f"the paraphraser: {error}") from error
+    return LearnedParaphraser(PrefixLM.read(folder, device, **format_))
+
+
+def taught(
+    model: PrefixLM, read: Callable[[], Sequence[Pair]], tuning: Tuning, run: Run, recipe: str
+) -> tuple[LearnedParaphraser, Run]:
+    """Fine-tune a paraphraser; what an interrupted training had finished is not learned again.
+
+    Args:
+        model: to fine-tune.
+        read: gives sentences and their paraphrases, if they are needed; 2 of 100 are held out to
+            choose weights with.
+        tuning: how.
+        run: where. The finished paraphraser stays in its folder.
+        recipe: of the system.
+
+    Returns:
+        The paraphraser, and the run of the phase after it.
+    """
+    folder = None if run.folder is None else run.folder / "paraphraser"
+    following = run if run.resume == "no" else replace(run, resume="auto")
+    if folder is not None and run.resume != "no" and _is_checkpoint(folder):
+        found = PrefixLM.read(
+            folder,
+            run.device,
+            max_prefix=model.max_prefix,
+            max_suffix=model.max_suffix,
+            released=model.released,
+        )
+        return LearnedParaphraser(found), following
+    pairs = read()
+    order = np.random.default_rng(tuning.seed).permutation(len(pairs))
+    n_held = max(1, round(_HELD_OUT * len(pairs)))
+    held, kept = ([pairs[i] for i in some] for some in (order[:n_held], order[n_held:]))
+    first = replace(run, folder=None if folder is None else folder.with_name("paraphraser-run"))
+    learn(PrefixLearner(model, kept, held, tuning), first, f"{recipe}/paraphraser")
+    if folder is not None:
+        with atomic_folder(folder, ours=_is_checkpoint) as scratch:
+            model.save(scratch)
+    return LearnedParaphraser(model), following
+
+
+def _is_checkpoint(folder: Path) -> bool:
+    return (folder / "config.json").is_file()
 
 
 @dataclass(frozen=True)

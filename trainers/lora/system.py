@@ -38,8 +38,8 @@ from ...metrics.text import preparation
 from ...settings import read_settings
 from ..learning.corpus import by_length
 from ..learning.pairs import Paired, lexical_pairs
-from ..learning.prefix_lm import drawn
 from ..learning.run import IN_MEMORY, Run, half_of
+from ..prefix_lm import drawn
 from ..prompting.prompts import instruction
 from ..system import Request, System, SystemCard, SystemConfig, Task
 from ..system_card import Family

@@ -26,11 +26,10 @@ from tstbench.trainers.caae import Caae, CaaeConfig
 from tstbench.trainers.ctat import Ctat, CtatConfig
 from tstbench.trainers.dar import Dar, DarConfig
 from tstbench.trainers.learning.loop import seed_of
-from tstbench.trainers.learning.prefix_learner import PrefixLearner
-from tstbench.trainers.learning.prefix_lm import PrefixLM
 from tstbench.trainers.learning.words import PAD
 from tstbench.trainers.markers import EditNoise, SharedWordNoise
-from tstbench.trainers.strap import StrapConfig
+from tstbench.trainers.prefix_lm import PrefixLM
+from tstbench.trainers.strap import PrefixLearner, StrapConfig
 
 
 @pytest.fixture(scope="module")

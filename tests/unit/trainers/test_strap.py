@@ -16,17 +16,19 @@ from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError
 from tstbench.trainers.learning.backbones import BackboneShape, byte_level_tokenizer, random_model
 from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.paraphrases import (
+from tstbench.trainers.learning.run import Run
+from tstbench.trainers.learning.selection import Sides
+from tstbench.trainers.prefix_lm import PrefixLM, drawn
+from tstbench.trainers.strap import (
+    PrefixLearner,
     RuleParaphraser,
+    Strap,
+    StrapConfig,
+    inverse_pairs,
     is_diverse,
     kendall_tau,
     overlap,
 )
-from tstbench.trainers.learning.prefix_learner import PrefixLearner
-from tstbench.trainers.learning.prefix_lm import PrefixLM, drawn
-from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.selection import Sides
-from tstbench.trainers.strap import Strap, StrapConfig, inverse_pairs
 
 CONFIG = StrapConfig.tiny(parse_direction(DIRECTION))
 TEXTS = ["the food was very good", "bad", "we never came back here again, it was so slow"]

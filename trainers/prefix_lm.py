@@ -22,11 +22,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ...errors import InputError, MissingFileError, MissingScorerError
-from ...metrics.scorers.device import Device, Placement
-from ...metrics.scorers.weights import fetch, load_pretrained, quiet_loading
-from .backbones import BackboneShape, byte_level_tokenizer, random_model
-from .corpus import by_length
+from ..errors import InputError, MissingFileError, MissingScorerError
+from ..metrics.scorers.device import Device, Placement
+from ..metrics.scorers.weights import fetch, load_pretrained, quiet_loading
+from .learning.backbones import BackboneShape, byte_level_tokenizer, random_model
+from .learning.corpus import by_length
 
 SCRATCH = "scratch"  # instead of a checkpoint: a small random one, for tests
 _PADDING, _START, _END = "<pad>", "<bos>", "<eos>"

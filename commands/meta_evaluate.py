@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -28,7 +29,6 @@ from .arguments import Parser, add_scoring_arguments, read_scoring
 from .judgments import add_layout_arguments, read_layout, read_studies
 
 if TYPE_CHECKING:
-    from ..pipelines.meta.columns import RatedOutput
     from ..pipelines.meta.evaluate import Scored
     from ..pipelines.meta.result import MetaReport
 
@@ -147,29 +147,11 @@ def _published(named: Sequence[str], arguments: argparse.Namespace) -> None:
 
 def _scored(arguments: argparse.Namespace) -> Scored:
     """Where the scores come from: a table, or registered metrics."""
-    from ..pipelines.meta.columns import Column, computed_columns, read_scores
-    from ..pipelines.meta.result import Left
+    from ..pipelines.meta.columns import computed_columns, read_scores
 
     if arguments.scores:
-        table = read_scores(arguments.scores, arguments.lower_is_better)
-
-        def looked_up(outputs: Sequence[RatedOutput]) -> tuple[list[Column], list[Left]]:
-            found = table.columns(outputs)
-            missing = set(table.names) - {column.name for column in found}
-            study = outputs[0].study if outputs else ""
-            return found, [
-                Left(study=study, direction=None, metric=name, why=table.why_left(name))
-                for name in table.names
-                if name in missing
-            ]
-
-        return looked_up
-    how = read_scoring(arguments)
-
-    def computed(outputs: Sequence[RatedOutput]) -> tuple[list[Column], list[Left]]:
-        return computed_columns(outputs, how, arguments.data_dir)
-
-    return computed
+        return read_scores(arguments.scores, arguments.lower_is_better).scored
+    return partial(computed_columns, how=read_scoring(arguments), data_dir=arguments.data_dir)
 
 
 def _bracketed(directions: Sequence[str]) -> list[str]:

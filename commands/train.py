@@ -243,11 +243,23 @@ def _print_system(stored: StoredSystem) -> None:
 # -- scorers ---------------------------------------------------------------------------------------
 
 
+def _styles(arguments: argparse.Namespace, *, raw: bool = False) -> StyleData:
+    """The sentences that a scorer learns from, uncleaned if so asked."""
+    from ..datasets_scripts.catalog import dataset_facts
+    from ..datasets_scripts.load import load_styles
+
+    dataset_facts(arguments.dataset)
+    return load_styles(
+        arguments.dataset,
+        split=arguments.split,
+        data_dir=arguments.data_dir,
+        cleaning="raw" if raw else None,
+    )
+
+
 def _train_classifier(options: Sequence[str]) -> None:
     """Train one classifier and print its quality, or compare kinds."""
-    from ..datasets_scripts.catalog import dataset_facts
     from ..datasets_scripts.judgments.studies import sentences_left_out
-    from ..datasets_scripts.load import load_styles
     from ..metrics.scorers.classifiers import kinds
     from ..pipelines.prepare import train_style_classifier
     from ..settings import read_settings
@@ -264,13 +276,7 @@ def _train_classifier(options: Sequence[str]) -> None:
     config = read_settings(settings, values, kind)
     if arguments.compare and values:
         raise InputError(f"--compare trains with default settings: leave out {', '.join(values)}")
-    dataset_facts(arguments.dataset)
-    data = load_styles(
-        arguments.dataset,
-        split=arguments.split,
-        data_dir=arguments.data_dir,
-        cleaning="raw" if arguments.role == "paper_classifier" else None,
-    )
+    data = _styles(arguments, raw=arguments.role == "paper_classifier")
     if arguments.compare:
         _compare(data, arguments)
         return
@@ -357,17 +363,13 @@ def _read_words(
     name: str, settings: type, options: Sequence[str]
 ) -> tuple[argparse.Namespace, Any, StyleData]:
     """Arguments, settings and data of a scorer of words."""
-    from ..datasets_scripts.catalog import dataset_facts
-    from ..datasets_scripts.load import load_styles
     from ..metrics.scorers.find import LEXICON, MASKED_VECTORS, WORD_VECTORS
     from ..settings import read_settings
 
     arguments = _words_parser(name, settings).known(options)
     config: Any = read_settings(settings, given(settings, arguments, name), name)
-    dataset_facts(arguments.dataset)
     check_name(arguments, (LEXICON, WORD_VECTORS, MASKED_VECTORS))
-    data = load_styles(arguments.dataset, split=arguments.split, data_dir=arguments.data_dir)
-    return arguments, config, data
+    return arguments, config, _styles(arguments)
 
 
 def _train_lexicon(options: Sequence[str]) -> None:
@@ -405,8 +407,6 @@ def _train_word_vectors(options: Sequence[str]) -> None:
 
 def _train_language_models(options: Sequence[str]) -> None:
     """Train a language model of each style and print what they are."""
-    from ..datasets_scripts.catalog import dataset_facts
-    from ..datasets_scripts.load import load_styles
     from ..metrics.scorers.find import LANGUAGE_MODELS
     from ..pipelines.prepare import train_style_language_model
     from ..settings import read_settings
@@ -427,13 +427,7 @@ def _train_language_models(options: Sequence[str]) -> None:
         raise InputError(f"--kind kn5 has no settings: leave out {', '.join(values)}")
     if arguments.name in LANGUAGE_MODELS:
         raise InputError(f"--name {arguments.name} is what metrics use: choose another name")
-    dataset_facts(arguments.dataset)
-    data = load_styles(
-        arguments.dataset,
-        split=arguments.split,
-        data_dir=arguments.data_dir,
-        cleaning="raw" if arguments.role == "language_model" else None,
-    )
+    data = _styles(arguments, raw=arguments.role == "language_model")
     config = read_settings(LstmConfig, values, "lstm") if arguments.kind == "lstm" else None
     for style in data.styles:
         made = train_style_language_model(

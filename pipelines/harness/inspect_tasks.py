@@ -19,8 +19,15 @@ from inspect_ai.solver import TaskState, generate
 
 from ...datasets_scripts.catalog import DATASETS
 from ..predictions import one_line
-from .questions import DirectionTask, Question, dataset_directions
-from .settings import MAX_TOKENS, TEMPERATURE, TOP_P, read_settings
+from .questions import (
+    MAX_TOKENS,
+    TEMPERATURE,
+    TOP_P,
+    DirectionTask,
+    Question,
+    dataset_directions,
+    read_settings,
+)
 
 _ROLES = {"system": ChatMessageSystem, "user": ChatMessageUser}
 _MADE: dict[str, DirectionTask] = {}  # by direction and settings: the scorers are loaded once
@@ -31,7 +38,7 @@ def corpus_scores(settings: dict[str, Any] | None = None) -> Metric:
     """Every score of the benchmark, from all answers; the mean over epochs if there are several.
 
     Args:
-        settings: see :class:`.settings.HarnessSettings`.
+        settings: see :class:`.questions.HarnessSettings`.
 
     The keys are metrics; with several directions, such as ``negative-to-positive/s_bleu``.
     """
@@ -74,7 +81,7 @@ def make_task(dataset: str, direction: str = "", **given: Any) -> Task:
     Args:
         dataset: its name.
         direction: one of its directions; by default all of them.
-        given: see :class:`.settings.HarnessSettings`.
+        given: see :class:`.questions.HarnessSettings`.
 
     Raises:
         TSTBenchError: as :class:`.questions.DirectionTask`.

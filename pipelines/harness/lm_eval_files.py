@@ -9,7 +9,7 @@ from ...datasets_scripts.catalog import BENCHMARK_DATASETS
 from ...datasets_scripts.directions import Direction
 from ...files import home, write_text
 from ...metrics.registry import METRICS, benchmark_metrics
-from .settings import MAX_TOKENS, TEMPERATURE
+from ...trainers.prompting.settings import ChatSettings
 
 FOLDER = "lm_eval"
 _COMMON = "_common.yaml"
@@ -73,8 +73,8 @@ def _common() -> str:
         "generation_kwargs:",
         "  until: []",
         "  do_sample: false",
-        f"  temperature: {TEMPERATURE}",
-        f"  max_gen_toks: {MAX_TOKENS}",
+        f"  temperature: {ChatSettings.temperature}",
+        f"  max_gen_toks: {ChatSettings.max_tokens}",
         "metric_list:",
     ]
     for name in benchmark_metrics():

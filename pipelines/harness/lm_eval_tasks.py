@@ -13,8 +13,7 @@ from typing import Any
 
 from ...errors import InputError, UnknownNameError
 from ...metrics.registry import benchmark_metrics
-from .questions import DirectionTask
-from .settings import read_settings
+from .questions import DirectionTask, read_settings
 
 SPLIT = "test"
 _Item = dict[str, Any]
@@ -38,7 +37,7 @@ def documents(
 
     Args:
         direction: from the task file.
-        tstbench: :class:`.settings.HarnessSettings`, from ``--metadata '{"tstbench": {...}}'``.
+        tstbench: :class:`.questions.HarnessSettings`, from ``--metadata '{"tstbench": {...}}'``.
 
     Returns:
         Split to documents: ``id``, ``source``, ``references``, ``prompt``, ``direction``.

@@ -15,7 +15,6 @@ from pathlib import Path
 from ...errors import InputError, MissingFileError, require
 from ...files import read_lines, write_text
 from ..predictions import one_line
-from .settings import EXTRA
 
 Found = Mapping[str, Mapping[str, str]]  # direction to sentence id to prediction
 
@@ -65,7 +64,7 @@ def _lm_eval(path: Path) -> Found:
 
 
 def _inspect(path: Path) -> Found:
-    require("inspect_ai", EXTRA)
+    require("inspect_ai", "harness")
     from inspect_ai.log import read_eval_log
 
     try:

@@ -332,11 +332,19 @@ class ScoreTable:
             if systems[place] or np.isfinite(sentence[:, place]).any()
         ]
 
-    def why_left(self, name: str) -> str:
-        """Why a column is not among those of a study."""
-        if np.isnan(self.scores[:, self.names.index(name)]).all():
-            return f"{self.path} has no score in this column: all its cells are empty"
-        return f"{self.path} has none of the study's outputs or systems"
+    def scored(self, outputs: Sequence[RatedOutput]) -> tuple[list[Column], list[Left]]:
+        """The columns for a study's outputs, and why others are not among them."""
+        found = self.columns(outputs)
+        left = []
+        for place, name in enumerate(self.names):
+            if name in {column.name for column in found}:
+                continue
+            why = f"{self.path} has none of the study's outputs or systems"
+            if np.isnan(self.scores[:, place]).all():
+                why = f"{self.path} has no score in this column: all its cells are empty"
+            study = outputs[0].study if outputs else ""
+            left.append(Left(study=study, direction=None, metric=name, why=why))
+        return found, left
 
     def _once(
         self,

@@ -16,8 +16,12 @@ from tstbench.datasets_scripts.catalog import DATASETS
 from tstbench.errors import InputError, TSTBenchError, UnknownNameError
 from tstbench.pipelines.harness.lm_eval_files import FOLDER, task_files, write_task_files
 from tstbench.pipelines.harness.logs import read_log
-from tstbench.pipelines.harness.questions import DirectionTask, dataset_directions
-from tstbench.pipelines.harness.settings import HarnessSettings, read_settings
+from tstbench.pipelines.harness.questions import (
+    DirectionTask,
+    HarnessSettings,
+    dataset_directions,
+    read_settings,
+)
 from tstbench.trainers.prompting.plan import Plan
 from tstbench.trainers.prompting.settings import ChatSettings
 from tstbench.trainers.system import Request, Task

@@ -14,8 +14,7 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.module import compute
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.device import Placement
-from tstbench.pipelines.harness.questions import DirectionTask
-from tstbench.pipelines.harness.settings import HarnessSettings
+from tstbench.pipelines.harness.questions import DirectionTask, HarnessSettings
 from tstbench.pipelines.meta.columns import RatedOutput, computed_columns
 from tstbench.pipelines.output_checks import warn
 from tstbench.pipelines.outputs import Outputs

@@ -1,7 +1,5 @@
 """s-BERT, r-BERT and multi-BERT: token similarity in an encoder's space.
 
-Source: Zhang, Kishore, Wu, Weinberger and Artzi (2020).
-
 Source: Zhang, Kishore, Wu, Weinberger and Artzi 2020, "BERTScore: Evaluating Text Generation with
 BERT", the equations of R_BERT, P_BERT and F_BERT, without importance weighting and without
 rescaling. Values equal those of the bert-score package 0.3.13 for the same model and layer.
@@ -9,21 +7,27 @@ rescaling. Values equal those of the bert-score package 0.3.13 for the same mode
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from tstbench.errors import InputError
-from tstbench.metrics.contract import Context, Family, Need, Options
+from tstbench.metrics.contract import Context, Options
 from tstbench.metrics.facts import MetricFacts
 from tstbench.metrics.inputs import Inputs
 from tstbench.metrics.scorers.base import Encoder, TokenVectors
 from tstbench.metrics.scorers.batching import length_sorted_batches
-from tstbench.metrics.statistics import Statistics
+from tstbench.metrics.statistics import Statistics, mean_statistics
 from tstbench.metrics.text import Reading, TextProtocol, preparation
-from tstbench.metrics.views import Reduce, compared_with, reference_count, view_facts, view_left_out
+from tstbench.metrics.views import (
+    PairwiseFamily,
+    Reduce,
+    compared_with,
+    reference_count,
+    view_facts,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -172,12 +176,13 @@ class BertScoreOptions(Options):
     reduce: Reduce = "max"
 
 
-class BertScore(Family[BertScoreOptions]):
+class BertScore(PairwiseFamily[BertScoreOptions]):
     """BERTScore F1, not rescaled."""
 
     name = "bertscore"
     title = "BERTScore"
     options = BertScoreOptions
+    role = "encoder"
     libraries = ("torch", "transformers", "tokenizers")
     description = """
 BERTScore F1 in three views: against the source, the first reference and all references. Each
@@ -206,18 +211,11 @@ token is matched to the most similar token of the other text, so that a paraphra
         "bert", "BERT", "BERTScore", "fraction", version=2
     )
 
-    def left_out(self, metric: str, inputs: Inputs, options: BertScoreOptions) -> str | None:
-        """A reason if there are no references, or not several."""
-        return view_left_out(metric, inputs)
-
-    def needs(self, metric: str, inputs: Inputs, options: BertScoreOptions) -> tuple[Need, ...]:
-        """Predictions and the texts they are compared with."""
-
-        def prepare() -> list[str]:
-            against = (text for some in compared_with(metric, inputs) for text in some)
-            return _reading(inputs, options).prepare([*inputs.predictions, *against])
-
-        return (Need("encoder", prepare),)
+    def reader(
+        self, inputs: Inputs, options: BertScoreOptions
+    ) -> Callable[[Sequence[str]], list[str]]:
+        """As the protocol says."""
+        return _reading(inputs, options).prepare
 
     def fields(self, metric: str, inputs: Inputs, options: BertScoreOptions) -> dict[str, object]:
         """How several references are combined, and how texts are prepared."""
@@ -232,9 +230,7 @@ token is matched to the most similar token of the other text, so that a paraphra
         self, metric: str, inputs: Inputs, options: BertScoreOptions, context: Context
     ) -> Statistics:
         """The mean of the sentences' F1."""
-        encoder = context.scorer("encoder")
-        from tstbench.metrics.statistics import mean_statistics
-
+        encoder = context.scorer(self.role)
         read = _reading(inputs, options).prepare
         against = [read(some) for some in compared_with(metric, inputs)]
         scores = bertscore(read(inputs.predictions), against, encoder, reduce=options.reduce)

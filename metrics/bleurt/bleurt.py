@@ -5,15 +5,23 @@ Source: Sellam, Das and Parikh (2020), "BLEURT".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from tstbench.metrics.contract import Context, Family, Need, Options
+import numpy as np
+
+from tstbench.metrics.contract import Need, Options
 from tstbench.metrics.facts import MetricFacts
 from tstbench.metrics.inputs import Inputs
-from tstbench.metrics.statistics import Statistics
 from tstbench.metrics.text import preparation
-from tstbench.metrics.views import Reduce, compared_with, reference_count, view_facts, view_left_out
+from tstbench.metrics.views import (
+    PairwiseFamily,
+    Reduce,
+    compared_with,
+    reference_count,
+    view_facts,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,12 +35,13 @@ class BleurtOptions(Options):
     reduce: Reduce = "max"
 
 
-class Bleurt(Family[BleurtOptions]):
+class Bleurt(PairwiseFamily[BleurtOptions]):
     """BLEURT of a prediction against the source or references."""
 
     name = "bleurt"
     title = "BLEURT"
     options = BleurtOptions
+    role = "bleurt"
     libraries = ("torch", "transformers", "tokenizers")
     description = """
 BLEURT is a BERT that was trained on people's ratings of machine translations. It scores the output
@@ -61,10 +70,6 @@ against the source, the first reference, and all references.
     )
     metrics: ClassVar[tuple[MetricFacts, ...]] = view_facts("bleurt", "BLEURT", "BLEURT", "number")
 
-    def left_out(self, metric: str, inputs: Inputs, options: BleurtOptions) -> str | None:
-        """A reason if there are no references, or not several."""
-        return view_left_out(metric, inputs)
-
     def needs(self, metric: str, inputs: Inputs, options: BleurtOptions) -> tuple[Need, ...]:
         """Each prediction with each text that it is compared with: cleaned, case kept."""
 
@@ -75,7 +80,7 @@ against the source, the first reference, and all references.
             rows = zip(clean(inputs.predictions), compared_with(metric, inputs), strict=True)
             return [pair(text, prediction) for prediction, some in rows for text in clean(some)]
 
-        return (Need("bleurt", prepare),)
+        return (Need(self.role, prepare),)
 
     def fields(self, metric: str, inputs: Inputs, options: BleurtOptions) -> dict[str, object]:
         """How references are combined and texts prepared; an empty text is scored like any."""
@@ -85,20 +90,17 @@ against the source, the first reference, and all references.
             "refs": reference_count(metric, inputs),
         }
 
-    def measure(
-        self, metric: str, inputs: Inputs, options: BleurtOptions, context: Context
-    ) -> Statistics:
-        """The mean of the sentences' scores."""
-        import numpy as np
+    def pairs(
+        self,
+        predictions: Sequence[str],
+        others: Sequence[str],
+        options: BleurtOptions,
+        scorer: Any,
+    ) -> np.ndarray:
+        """BLEURT's scores; most lie between 0 and 1."""
+        from tstbench.metrics.scorers.bleurt import pair
 
-        from tstbench.metrics.statistics import mean_statistics
-
-        (need,) = self.needs(metric, inputs, options)
-        scores = context.scorer("bleurt").scores(need.texts)
-        counts = [len(some) for some in compared_with(metric, inputs)]
-        combine = np.max if options.reduce == "max" else np.mean
-        each = np.split(scores, np.cumsum(counts)[:-1])
-        return mean_statistics(np.array([combine(own) if len(own) else np.nan for own in each]))
+        return scorer.scores([*map(pair, others, predictions)])
 
 
 FAMILY = Bleurt()

@@ -1,7 +1,5 @@
 """s-sim, r-sim and multi-sim: cosine of sentence embeddings.
 
-Source: Reimers and Gurevych (2019), "Sentence-BERT".
-
 Source: Reimers and Gurevych (2019), "Sentence-BERT", section 3: mean pooling over all tokens and
 cosine similarity. With all-MiniLM-L6-v2 at its last layer, values equal those of the
 sentence-transformers package for sentences of up to 256 word pieces, where it cuts.
@@ -15,50 +13,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from tstbench.metrics.contract import Context, Family, Need, Options
+from tstbench.metrics.contract import Options
 from tstbench.metrics.facts import MetricFacts
 from tstbench.metrics.inputs import Inputs
 from tstbench.metrics.scorers.base import Encoder
-from tstbench.metrics.statistics import Statistics, mean_statistics
 from tstbench.metrics.text import preparation
-from tstbench.metrics.views import Reduce, compared_with, reference_count, view_facts, view_left_out
-
-
-def similarity(
-    predictions: Sequence[str],
-    references: Sequence[Sequence[str]],
-    encoder: Encoder,
-    reduce: Reduce = "max",
-) -> Statistics:
-    """Mean cosine of each prediction with what it is compared with, -1 to 1.
-
-    Args:
-        predictions: N sentences; an empty one has similarity 0.
-        references: 0 to n sentences for each of them; without any, the sentence is left out.
-        encoder: gives the sentence vectors, of unit length.
-        reduce: several references: the best, or their mean.
-    """
-    owners = [i for i, some in enumerate(references) for _ in some]
-    against = [text for some in references for text in some]
-    per_sentence = np.full(len(predictions), np.nan)
-    if not against:
-        return mean_statistics(per_sentence)
-    vectors = encoder.sentence_vectors([*predictions, *against]).astype(np.float64)
-    ours, theirs = vectors[: len(predictions)][owners], vectors[len(predictions) :]
-    cosines = np.einsum("nd,nd->n", ours, theirs)
-    empty = [
-        not (predictions[i].strip() and text.strip())
-        for i, text in zip(owners, against, strict=True)
-    ]
-    cosines[np.array(empty)] = 0.0
-    cosines = np.clip(cosines, -1.0, 1.0)
-    start = 0
-    for i, some in enumerate(references):
-        if some:
-            own = cosines[start : start + len(some)]
-            per_sentence[i] = own.max() if reduce == "max" else own.mean()
-            start += len(some)
-    return mean_statistics(per_sentence)
+from tstbench.metrics.views import (
+    PairwiseFamily,
+    Reduce,
+    reference_count,
+    view_facts,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,12 +37,13 @@ class SimOptions(Options):
     reduce: Reduce = "max"
 
 
-class Sim(Family[SimOptions]):
+class Sim(PairwiseFamily[SimOptions]):
     """Cosine of sentence embeddings."""
 
     name = "sim"
     title = "sentence similarity"
     options = SimOptions
+    role = "encoder"
     libraries = ("torch", "transformers", "tokenizers")
     description = """
 The cosine of two sentences' embeddings in three views: of the output with the source, with the
@@ -105,19 +71,6 @@ first reference, and with all references.
         "sim", "sim", "cosine of sentence embeddings", "fraction"
     )
 
-    def left_out(self, metric: str, inputs: Inputs, options: SimOptions) -> str | None:
-        """A reason if there are no references, or not several."""
-        return view_left_out(metric, inputs)
-
-    def needs(self, metric: str, inputs: Inputs, options: SimOptions) -> tuple[Need, ...]:
-        """Predictions and the texts they are compared with: cleaned, case kept."""
-
-        def prepare() -> list[str]:
-            against = (text for some in compared_with(metric, inputs) for text in some)
-            return preparation(inputs.language).clean([*inputs.predictions, *against])
-
-        return (Need("encoder", prepare),)
-
     def fields(self, metric: str, inputs: Inputs, options: SimOptions) -> dict[str, object]:
         """Pooling, how references are combined, how texts are prepared and empty ones count."""
         return {
@@ -128,14 +81,20 @@ first reference, and with all references.
             "empty": "zero",
         }
 
-    def measure(
-        self, metric: str, inputs: Inputs, options: SimOptions, context: Context
-    ) -> Statistics:
-        """The mean of the sentences' cosines."""
-        clean = preparation(inputs.language).clean
-        against = [clean(some) for some in compared_with(metric, inputs)]
-        encoder = context.scorer("encoder")
-        return similarity(clean(inputs.predictions), against, encoder, options.reduce)
+    def pairs(
+        self,
+        predictions: Sequence[str],
+        others: Sequence[str],
+        options: SimOptions,
+        scorer: Encoder,
+    ) -> np.ndarray:
+        """Cosines, -1 to 1; 0 where a text is empty."""
+        vectors = scorer.sentence_vectors([*predictions, *others]).astype(np.float64)
+        ours, theirs = np.split(vectors, 2)
+        cosines = np.einsum("nd,nd->n", ours, theirs)
+        both = zip(predictions, others, strict=True)
+        empty = [not (one.strip() and other.strip()) for one, other in both]
+        return np.where(empty, 0.0, np.clip(cosines, -1.0, 1.0))
 
 
 FAMILY = Sim()

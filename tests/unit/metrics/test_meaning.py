@@ -13,7 +13,7 @@ from transformers import BertConfig, BertModel
 from tstbench.chat.settings import Handling
 from tstbench.errors import InputError, IntegrityError, MissingScorerError
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.meaning.meaning import combined, meaning_kept
+from tstbench.metrics.meaning.meaning import FAMILY, MeaningOptions, combined
 from tstbench.metrics.measure import measure
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers import find
@@ -62,6 +62,10 @@ def test_a_cosine_is_at_most_1_and_scores_are_float64():
             assert combined(scores.astype(kind), part).dtype == np.float64
 
 
+def meaning_kept(predictions, against, scorer, **options):
+    return FAMILY.compared(predictions, against, MeaningOptions(**options), scorer)
+
+
 def test_each_prediction_has_its_own_references():
     """By hand, of two, one, none, three and one."""
     against = [["none", "half"], ["same"], [], ["half", "none", "half"], ["none"]]
@@ -77,28 +81,6 @@ def test_several_references_are_combined_as_asked():
     np.testing.assert_allclose(best, [1.0, np.nan, 0.0])
     mean = meaning_kept(["a", "b", "c"], against, Table(), reduce="mean")
     np.testing.assert_allclose(mean, [0.85, np.nan, 0.0])
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: meaning_kept(["a"], [], Table()), "1 predictions but 0 lists: not aligned"),
-        (
-            lambda: meaning_kept(["a"], [["same"]], Table(), reduce="best"),
-            "unknown reduction 'best' of several references: use max or mean",
-        ),
-        (
-            lambda: combined(np.zeros((2, 2)), "product"),
-            "unknown combination 'product': use mean, kept, cosine",
-        ),
-        (lambda: combined(np.zeros(2)), "scores of shape (2,): two columns are needed"),
-        (lambda: combined(np.zeros((2, 3))), "scores of shape (2, 3): two columns are needed"),
-    ],
-)
-def test_bad_input_is_told(call, message):
-    with pytest.raises(InputError) as caught:
-        call()
-    assert str(caught.value) == message
 
 
 def test_sentence_cosines_are_those_of_the_encoder(shipped):

@@ -13,7 +13,8 @@ from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_folder
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.metrics.sim.sim import similarity
+from tstbench.metrics.sim.sim import FAMILY, SimOptions
+from tstbench.metrics.statistics import mean_statistics
 
 DIRECTION = "mini/negative-to-positive"
 
@@ -21,6 +22,11 @@ DIRECTION = "mini/negative-to-positive"
 @pytest.fixture(scope="module")
 def test_set():
     return load_test_set(DIRECTION)
+
+
+def similarity(predictions, against, encoder, reduce="max"):
+    options = SimOptions(reduce=reduce)
+    return mean_statistics(FAMILY.compared(predictions, against, options, encoder))
 
 
 @pytest.fixture(scope="module")

@@ -30,10 +30,15 @@ SYSTEMS = (
 )
 SCORERS = {
     "linear": ("classifier", "mini", "--kind", "linear"),
+    "fasttext": ("classifier", "mini", "--kind", "fasttext"),
+    "probe": ("classifier", "mini", "--kind", "probe"),
     "textcnn": ("classifier", "mini", "--kind", "textcnn", "--epochs", "2"),
+    "finetuned": ("classifier", "mini", "--kind", "finetuned", "--epochs", "0.2"),
+    "lora": ("classifier", "mini", "--kind", "lora", "--epochs", "0.2"),
     "lexicon": ("lexicon", "mini"),
     "word-vectors": ("word-vectors", "mini"),
     "language-model": ("language-model", "mini"),
+    "lstm": ("language-model", "mini", "--kind", "lstm", "--name", "mine", "--epochs", "1"),
 }
 DIRECTION = "mini/negative-to-positive"
 

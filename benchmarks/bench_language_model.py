@@ -18,8 +18,12 @@ import numpy as np
 from timing import read_options
 
 from tstbench.files import read_lines
-from tstbench.metrics.scorers.language_model import NgramLanguageModel
-from tstbench.trainers.language_model import find_lmplz, read_arpa, train_language_model
+from tstbench.metrics.scorers.language_model import (
+    NgramLanguageModel,
+    find_lmplz,
+    read_arpa,
+    train_language_model,
+)
 
 YELP = "FayeXXX/A-Benchmark-of-Text-Style-Transfer/Dataprepro/datasets/yelp"
 SYSTEMS, SENTENCES = 8, 500  # outputs to score: systems agree on many sentences, references recur

@@ -25,9 +25,8 @@ from timing import Stopwatch, load_average, read_options
 
 from tstbench.datasets_scripts.load import load_styles
 from tstbench.metrics.scorers.tokens import tokenized
-from tstbench.metrics.scorers.word_vectors import WordVectors
+from tstbench.metrics.scorers.word_vectors import WordVectors, fit_word_vectors
 from tstbench.metrics.wmd.wmd import compare
-from tstbench.trainers.word_vectors import fit_word_vectors
 
 SYSTEMS = 10  # times 500 sentences
 TARGET = 20

@@ -93,10 +93,10 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the suite."""
+    from ..pace import agreed
     from ..pipelines.rankings import print_standings
     from ..pipelines.suite import Changes, Part, run_suite
     from ..pipelines.suite_plan import plan_suite
-    from ..trainers.learning.pace import agreed
 
     part = Part(
         *(tuple(some) for some in (arguments.system, arguments.direction, arguments.metric))

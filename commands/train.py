@@ -111,8 +111,9 @@ def _train_system(name: str, options: Sequence[str]) -> None:
         TSTBenchError: no such direction or setting, or a setting is out of range.
     """
     from ..datasets_scripts.training import load_training
+    from ..pace import process_index
     from ..settings import read_settings
-    from ..trainers.learning.run import Run, process_index
+    from ..trainers.learning.run import Run
     from ..trainers.registry import system_class
     from ..trainers.system_card import SYSTEM_STORE
     from ..trainers.train import check_target, config_class, system_config, train_system
@@ -261,9 +262,9 @@ def _train_classifier(options: Sequence[str]) -> None:
     """Train one classifier and print its quality, or compare kinds."""
     from ..datasets_scripts.judgments.studies import sentences_left_out
     from ..metrics.scorers.classifiers import kinds
+    from ..metrics.scorers.train import trainer
     from ..pipelines.prepare import train_style_classifier
     from ..settings import read_settings
-    from ..trainers.classifiers.train import trainer
 
     first = Parser(add_help=False, allow_abbrev=False)
     first.add_argument("--kind", default=_KIND)
@@ -324,9 +325,9 @@ def _compare(data: StyleData, arguments: argparse.Namespace) -> None:
     """Every kind on the same sentences, as in the paper's Table 4."""
     from ..datasets_scripts.catalog import DATASETS
     from ..datasets_scripts.load import load_test_set
+    from ..metrics.scorers.compare import compare_kinds, comparison_table
     from ..metrics.text import preparation
     from ..pipelines.tables import print_table
-    from ..trainers.classifiers.compare import compare_kinds, comparison_table
 
     training, text = data.training, preparation(DATASETS[data.dataset].language)
     directions = DATASETS[data.dataset].directions
@@ -374,9 +375,8 @@ def _read_words(
 
 def _train_lexicon(options: Sequence[str]) -> None:
     from ..datasets_scripts.judgments.studies import sentences_left_out
-    from ..metrics.scorers.lexicon import LEXICON_FILE, read_lexicon
+    from ..metrics.scorers.lexicon import LEXICON_FILE, LexiconConfig, read_lexicon
     from ..pipelines.prepare_words import train_style_lexicon
-    from ..trainers.lexicon import LexiconConfig
 
     arguments, config, data = _read_words("lexicon", LexiconConfig, options)
     without = sentences_left_out(arguments.without)
@@ -391,9 +391,8 @@ def _train_lexicon(options: Sequence[str]) -> None:
 
 def _train_word_vectors(options: Sequence[str]) -> None:
     from ..datasets_scripts.judgments.studies import sentences_left_out
-    from ..metrics.scorers.word_vectors import WordVectors
+    from ..metrics.scorers.word_vectors import WordVectors, WordVectorsConfig
     from ..pipelines.prepare_words import train_dataset_vectors
-    from ..trainers.word_vectors import WordVectorsConfig
 
     arguments, config, data = _read_words("word-vectors", WordVectorsConfig, options)
     without = sentences_left_out(arguments.without)
@@ -408,9 +407,9 @@ def _train_word_vectors(options: Sequence[str]) -> None:
 def _train_language_models(options: Sequence[str]) -> None:
     """Train a language model of each style and print what they are."""
     from ..metrics.scorers.find import LANGUAGE_MODELS
+    from ..metrics.scorers.lstm_language_model import LstmConfig
     from ..pipelines.prepare import train_style_language_model
     from ..settings import read_settings
-    from ..trainers.lstm_language_model import LstmConfig
 
     parser = _words_parser("language-model", LstmConfig, "settings of lstm, part of the recipe")
     parser.add_argument("--kind", choices=LANGUAGE_MODELS, default="kn5", help="default: kn5")

@@ -71,13 +71,13 @@ def run(arguments: argparse.Namespace) -> None:
     """Rewrite the test set and write the predictions."""
     from ..datasets_scripts.load import load_test_set
     from ..files import write_jsonl
+    from ..pace import agreed
     from ..pipelines.output_checks import warn
     from ..pipelines.outputs import Outputs
     from ..pipelines.references import bound_predictions, is_reference
     from ..pipelines.results import folder_name
     from ..pipelines.transfer import predictions_path, transfer
     from ..settings import from_texts
-    from ..trainers.learning.pace import agreed
     from ..trainers.load import Choice, find_system, prefer_folder
     from ..trainers.system import Generation
 

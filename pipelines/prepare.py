@@ -14,6 +14,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import pace
 from ..console import say
 from ..datasets_scripts.catalog import OUR_DATASETS, dataset_facts, directions_of
 from ..datasets_scripts.directions import Direction
@@ -50,19 +51,18 @@ from ..metrics.scorers.find import (
     language_model_name,
     other_attribution,
 )
+from ..metrics.scorers.labelled import ClassifierConfig
+from ..metrics.scorers.language_model import train_language_model
 from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.published import fetch_recipe
+from ..metrics.scorers.train import default_config, train_classifier
 from ..metrics.text import FOLDED, Reading, TextProtocol, folded, preparation
 from ..store import data_fingerprint
-from ..trainers.classifiers.config import ClassifierConfig
-from ..trainers.classifiers.train import default_config, train_classifier
-from ..trainers.language_model import train_language_model
-from ..trainers.learning import pace
 from ..version import __version__
 from .prepare_words import split_setting, train_dataset_vectors, train_style_lexicon
 
 if TYPE_CHECKING:
-    from ..trainers.lstm_language_model import LstmConfig
+    from ..metrics.scorers.lstm_language_model import LstmConfig
 
 ORDER = 5
 _SECONDS = 5e-5  # a sentence on one core of 2025: Yelp's 24,757 negative ones took these
@@ -284,7 +284,7 @@ def train_style_language_model(
     versions = {"tstbench": __version__}
     if kind == "lstm":
         torch = require("torch", "embedded")
-        from ..trainers.lstm_language_model import LstmConfig
+        from ..metrics.scorers.lstm_language_model import LstmConfig
 
         config = config or LstmConfig()
         settings, versions = config.settings(), {**versions, "torch": torch.__version__}
@@ -312,7 +312,7 @@ def train_style_language_model(
     say(f"training {what} language model, {data.dataset}/{style}, {len(sentences)} sentences")
     with pace.training(f"language model of {data.dataset}/{style}", card.name, card.recipe):
         if config:
-            from ..trainers.lstm_language_model import fit
+            from ..metrics.scorers.lstm_language_model import fit
 
             model, scores = fit(sentences, config)
             return store(replace(card, scores=scores), model.save)

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from .. import pace
 from ..console import say
 from ..datasets_scripts.catalog import dataset_facts
 from ..datasets_scripts.cleaning import match_key, parse_cleaning
 from ..datasets_scripts.load import StyleData, StyleSplit
 from ..errors import require_installed
+from ..metrics.scorers import lexicon, word_vectors
 from ..metrics.scorers.artefacts import Artefact, ScorerCard, find_recipe, other_split, store
 from ..metrics.scorers.find import LEXICON, MASKED_VECTORS, WORD_VECTORS
 from ..metrics.scorers.lexicon import LEXICON_FILE, StyleLexicon, read_lexicon
@@ -21,8 +23,6 @@ from ..metrics.scorers.published import fetch_recipe
 from ..metrics.scorers.tokens import tokenized, tokens_name
 from ..metrics.scorers.word_vectors import WordVectors
 from ..store import data_fingerprint
-from ..trainers import lexicon, word_vectors
-from ..trainers.learning import pace
 from ..version import __version__
 
 # Seconds a sentence on one core of 2025, of what takes long: Yelp's 62,426 took these.

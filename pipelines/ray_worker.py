@@ -19,7 +19,7 @@ from ..datasets_scripts import catalog
 from ..datasets_scripts.corpus import Corpus
 from ..errors import InputError, TSTBenchError, require
 from ..files import home
-from ..trainers.learning.pace import agreed
+from ..pace import agreed
 from .jobs import Job, Outcome, Work, Workplace
 from .storage import Files, Storage
 

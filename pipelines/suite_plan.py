@@ -26,9 +26,9 @@ from ..hub import fetch_model, is_repo_id, offline
 from ..metrics.measure import roles_needed
 from ..metrics.scorers.artefacts import kind_and_split
 from ..metrics.scorers.profile import Scorers
+from ..metrics.scorers.train import default_config
+from ..pace import duration
 from ..settings import read_settings
-from ..trainers.classifiers.train import default_config
-from ..trainers.learning.pace import duration
 from ..trainers.load import is_same_but_seed, takes_long
 from ..trainers.prompted import Chat
 from ..trainers.prompting.dry_run import dry_run

@@ -15,8 +15,8 @@ from ..datasets_scripts.training import TrainingData, load_training
 from ..datasets_scripts.unchanged import Remembered, about_dataset
 from ..errors import InputError, UnknownNameError, unknown_name
 from ..hub import is_repo_id
+from ..pace import ask_before
 from ..settings import as_json, read_settings
-from .learning.pace import ask_before
 from .learning.run import Run
 from .registry import system_class, system_names
 from .system import System, SystemConfig, check_direction, open_system

@@ -245,8 +245,7 @@ class MarkerMemory:
     @cached_property
     def _language_model(self):  # type: ignore[no-untyped-def]
         """Estimated when first asked: the same sentences give the same bits."""
-        from ..metrics.scorers.language_model import NgramLanguageModel
-        from .language_model import train_language_model
+        from ..metrics.scorers.language_model import NgramLanguageModel, train_language_model
 
         with temporary_folder() as folder:
             return NgramLanguageModel(train_language_model(self.sentences, folder))

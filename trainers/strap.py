@@ -45,6 +45,7 @@ from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, MissingFileError, MissingScorerError
 from ..files import atomic_folder, read_lines, read_text, write_json
+from ..metrics.scorers.fitting import warmed_up
 from ..metrics.scorers.portable import portable
 from ..metrics.scorers.weights import fetch
 from ..metrics.text import preparation
@@ -58,7 +59,7 @@ from ..settings import (
     read_settings,
     setting,
 )
-from .learning.loop import Learner, Terms, Update, learn, warmed_up
+from .learning.loop import Learner, Terms, Update, learn
 from .learning.run import IN_MEMORY, Run
 from .learning.sampler import Order
 from .learning.selection import Sides, hold_out

@@ -14,11 +14,11 @@ from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, unknown_name
 from ..files import check_replaceable, make_folder
+from ..pace import process_index, training
 from ..settings import read_settings
 from .learning.clock import Clock
 from .learning.curve import CURVE_FILE
-from .learning.pace import training
-from .learning.run import IN_MEMORY, Run, process_index
+from .learning.run import IN_MEMORY, Run
 from .registry import system_class
 from .system import SystemConfig
 from .system_card import SYSTEM_STORE, StoredSystem, SystemCard, run_name

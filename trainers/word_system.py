@@ -23,10 +23,10 @@ from ..datasets_scripts.catalog import language_of
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
 from ..metrics.scorers.device import Device, Placement
+from ..metrics.scorers.fitting import save_weights
 from ..metrics.scorers.weights import within_size
 from ..metrics.text import preparation
 from ..settings import Count, Natural, read_settings, setting
-from .learning.checkpoints import save_weights
 from .learning.corpus import Corpus, by_length
 from .learning.loop import Learner, learn
 from .learning.run import IN_MEMORY, Run

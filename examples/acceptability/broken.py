@@ -27,7 +27,7 @@ from tstbench.datasets_scripts.sources import MIR_2019, upstream_file
 from tstbench.files import read_lines
 from tstbench.metrics.scorers.artefacts import Artefact
 from tstbench.metrics.scorers.classifiers import ACCEPTABILITY_STYLES
-from tstbench.trainers.classifiers.data import LabelledSentences, labelled
+from tstbench.metrics.scorers.labelled import LabelledSentences, labelled
 
 from .cola import AcceptabilityCorpus, cola_corpus, train_acceptability
 
@@ -306,7 +306,7 @@ def train_cola() -> Artefact:
     Raises:
         MissingFileError: see :func:`broken_corpus`.
     """
-    from tstbench.trainers.classifiers.lora import LoraConfig  # torch
+    from tstbench.metrics.scorers.lora import LoraConfig  # torch
 
     broken, cola = broken_corpus(), cola_corpus()
     first = train_acceptability(broken, config=LoraConfig(epochs=1))

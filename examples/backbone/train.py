@@ -31,6 +31,8 @@ from torch import Tensor, nn
 
 from tstbench.console import say
 from tstbench.files import atomic_folder, write_json, write_jsonl, write_text
+from tstbench.metrics.scorers.fitting import warmed_up
+from tstbench.pace import training
 from tstbench.settings import as_json
 from tstbench.store import canonical, data_fingerprint
 from tstbench.trainers.learning.backbones import (
@@ -39,8 +41,7 @@ from tstbench.trainers.learning.backbones import (
     random_model,
 )
 from tstbench.trainers.learning.curve import CURVE_FILE
-from tstbench.trainers.learning.loop import Learned, Learner, Terms, Update, learn, warmed_up
-from tstbench.trainers.learning.pace import training
+from tstbench.trainers.learning.loop import Learned, Learner, Terms, Update, learn
 from tstbench.trainers.learning.run import IN_MEMORY, Run
 from tstbench.trainers.learning.sampler import Order
 

@@ -83,7 +83,7 @@ class Kind:
             class itself, in other packages.
         requires: modules beyond the core, and our extra that installs each.
         trainer: in other packages, a module or object with ``Config`` and ``fit`` like those of
-            :mod:`tstbench.trainers.classifiers` ; ours are found by the kind's name.
+            our kinds' modules, which are found by the kind's name.
     """
 
     model: str | type[StyleModel]

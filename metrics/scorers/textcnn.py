@@ -7,6 +7,7 @@ width on both sides, and windows that contain none of its words are excluded fro
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,8 +19,11 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from ...files import read_text, write_bytes, write_json
+from ...settings import Count, Positive, Share, setting
 from .batching import length_sorted_batches
 from .device import HERE, Placement
+from .fitting import bucketed_batches, resumable
+from .labelled import ClassifierConfig, LabelledSentences
 from .linear import softmax
 from .weights import within_size
 from .words import words
@@ -76,7 +80,7 @@ class TextCnnModel:
     Args:
         styles: S names.
         vocabulary: words, in id order from 2.
-        network: trained by :func:`~tstbench.trainers.classifiers.textcnn.fit`.
+        network: trained by :func:`~tstbench.metrics.scorers.textcnn.fit`.
     """
 
     def __init__(
@@ -134,3 +138,73 @@ def pad_rows(rows: Sequence[Sequence[int]]) -> Tensor:
     """
     width = max(map(len, rows))
     return torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows])
+
+
+LIBRARIES = ("torch",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextCnnConfig(ClassifierConfig):
+    """Kim's network, with word vectors learned here and Adam instead of Adadelta."""
+
+    epochs: Count = setting(3, "passes over the sentences")
+    min_steps: Count = setting(200, "a small corpus gets more epochs")
+    batch_size: Count = setting(128, "sentences a step")
+    learning_rate: Positive = setting(1e-3, "of Adam")
+    min_count: Count = setting(2, "how often a word must occur")
+    dimension: Count = setting(64, "numbers per word")
+    widths: tuple[Count, ...] = setting((3, 4, 5), "words that a filter reads, such as [3, 4, 5]")
+    filters: Count = setting(100, "filters of each width")
+    dropout: Share = setting(0.5, "dropout")
+
+
+Config = TextCnnConfig
+
+
+def fit(data: LabelledSentences, styles: Sequence[str], config: TextCnnConfig) -> TextCnnModel:
+    """Train on labelled sentences, with a progress bar; the global random state is restored."""
+    vocabulary = frequent_words(data.sentences, config.min_count)
+    ids = {word: i for i, word in enumerate(vocabulary, start=UNKNOWN + 1)}
+    rows = [word_ids(ids, sentence) for sentence in data.sentences]
+    labels = torch.tensor(data.labels)
+    shape = TextCnnShape(
+        n_styles=len(styles),
+        n_words=len(vocabulary) + UNKNOWN + 1,
+        dimension=config.dimension,
+        widths=config.widths,
+        filters=config.filters,
+        dropout=config.dropout,
+    )
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    order = np.random.default_rng(config.seed)
+    with torch.random.fork_rng():
+        torch.manual_seed(config.seed)
+        network = TextCnn(shape).to(device).train()
+        optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate)
+        epoch_steps = -(-len(data) // config.batch_size)
+        epochs = max(config.epochs, -(-config.min_steps // epoch_steps))
+        lengths = [len(row) for row in rows]
+        batches = (
+            batch
+            for _ in range(epochs)
+            for batch in bucketed_batches(lengths, config.batch_size, order)
+        )
+        with resumable(network, optimizer, batches, epochs * epoch_steps) as left:
+            for _, batch in left:
+                logits = network(pad_rows([rows[i] for i in batch]).to(device))
+                loss = F.cross_entropy(logits, labels[batch].to(device))
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+    return TextCnnModel(tuple(styles), vocabulary, network.cpu())
+
+
+def frequent_words(sentences: Sequence[str], min_count: int) -> list[str]:
+    """Words that occur ``min_count`` times or more, the most frequent first, ties by spelling.
+
+    >>> frequent_words(["b a", "a b c"], 2)
+    ['a', 'b']
+    """
+    counts = Counter(word for sentence in sentences for word in words(sentence))
+    kept = [(-count, word) for word, count in counts.items() if count >= min_count]
+    return [word for _, word in sorted(kept)]

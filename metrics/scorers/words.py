@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+MASK = "<customstyle>"  # in the place of style words
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "`": "'"})
 _WORD = re.compile(r"\w+?(?=n't\b)|n't\b|'(?:s|re|ve|d|ll|m)\b|\w+|[^\w\s]")
 

@@ -28,7 +28,7 @@ from tstbench.errors import InputError, MissingFileError, unknown_name
 from tstbench.metrics.contract import Context, Family, Need, Options
 from tstbench.metrics.facts import MetricFacts
 from tstbench.metrics.inputs import Inputs
-from tstbench.metrics.scorers.lexicon import MASK
+from tstbench.metrics.scorers.words import MASK
 from tstbench.metrics.statistics import Statistics
 from tstbench.metrics.text import COMPOSED, composed, preparation
 from tstbench.metrics.views import compared_with, reference_count, view_left_out

@@ -5,8 +5,8 @@ import tempfile
 from pathlib import Path
 
 from tstbench.files import write_json
-from tstbench.trainers.kneser_ney import estimate
-from tstbench.trainers.language_model import run_lmplz, write_arpa
+from tstbench.metrics.scorers.kneser_ney import estimate
+from tstbench.metrics.scorers.language_model import run_lmplz, write_arpa
 
 RESTAURANT = """\
 the food was good .

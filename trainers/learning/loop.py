@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -24,15 +23,16 @@ from ...console import say
 from ...errors import InputError
 from ...files import sync
 from ...metrics.scorers.device import Placement
-from .checkpoints import (
+from ...metrics.scorers.fitting import (
     Progress,
     load_checkpoint,
     load_weights,
     save_checkpoint,
     save_weights,
+    seed_of,
 )
+from ...pace import paced, stopped
 from .curve import Curve, terms_text
-from .pace import current, paced, stopped
 from .run import Run, half_of
 
 Terms = Mapping[str, Tensor]  # name -> scalar, weighted
@@ -181,11 +181,6 @@ def _weights(optimizer: Optimizer) -> Iterator[nn.Parameter]:
     return (p for group in optimizer.param_groups for p in group["params"])
 
 
-def seed_of(*parts: int) -> int:
-    """A seed for torch that differs for different numbers."""
-    return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> 1)
-
-
 def check_finite(terms: Mapping[str, float], step: int) -> None:
     """Raise :class:`InputError` if a loss of a step, counted from 0, is not a number."""
     bad = [name for name, value in terms.items() if not math.isfinite(value)]
@@ -244,60 +239,3 @@ def _resumed(learner: Learner, run: Run, recipe: str) -> Progress:
         return Progress()
     say(f"continuing at step {found.step} of {learner.steps}")
     return found
-
-
-B = TypeVar("B")
-
-
-@contextmanager
-def resumable(
-    network: nn.Module, optimizer: Optimizer, batches: Iterable[B], steps: int
-) -> Iterator[Iterator[tuple[int, B]]]:
-    """The steps that are left of a training with a loop of its own, and their batches.
-
-    Its checkpoints are those of :func:`.pace.training`, in which it takes place; they have the
-    state of torch's random numbers, so that what follows does not depend on where it stopped.
-
-    Args:
-        network: all weights.
-        optimizer: of them.
-        batches: of all steps, drawn without torch's random numbers.
-        steps: how many there are.
-
-    Raises:
-        IntegrityError: the checkpoint is damaged.
-        KeyboardInterrupt: after a checkpoint was written.
-    """
-    now, optimizers = current(), {"all": optimizer}
-    before = now and load_checkpoint(now.folder, now.recipe, network, optimizers)
-    first = before.step if before else 0
-    if first:
-        say(f"continuing at step {first} of {steps}")
-    with paced(first, steps) as pace:
-
-        def left() -> Iterator[tuple[int, B]]:
-            for step, batch in enumerate(islice(batches, first, steps), start=first):
-                yield step, batch
-                if pace.after(step + 1) and now is not None:
-                    done = Progress(step + 1)
-                    save_checkpoint(now.folder, done, now.recipe, network, optimizers)
-                if pace.stop():
-                    raise KeyboardInterrupt(stopped(step + 1, kept=now is not None))
-
-        yield left()
-
-
-def warmed_up(step: int, warm_up: int, steps: int) -> float:
-    """A factor that rises to 1 in ``warm_up`` steps, then falls in a line to 0 at the end.
-
-    Args:
-        step: counted from 0.
-        warm_up: steps in which it rises; 0 for none.
-        steps: all steps.
-
-    >>> [warmed_up(step, 2, 6) for step in range(6)]
-    [0.5, 1.0, 1.0, 0.75, 0.5, 0.25]
-    """
-    if step < warm_up:
-        return (step + 1) / warm_up
-    return (steps - step) / (steps - warm_up)

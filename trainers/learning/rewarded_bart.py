@@ -21,9 +21,9 @@ from torch.optim import Optimizer
 
 from ...errors import InputError, MissingFileError, MissingScorerError, require
 from ...metrics.scorers.device import Device, Placement
+from ...metrics.scorers.fitting import has_checkpoint
 from ...metrics.scorers.weights import fetch, load_pretrained, quiet_loading
 from .backbones import BackboneShape, byte_level_tokenizer, random_model
-from .checkpoints import has_checkpoint
 from .loop import Learner, Terms, Update, learn
 from .run import Run
 from .sampler import Order

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
 from ...errors import InputError
 from ...metrics.scorers.device import Device, Placement
+from ...pace import SAVE_EVERY
 from ...settings import NotNegative, setting
 
 Precision = Literal["auto", "float32", "bfloat16"]
 Resume = Literal["auto", "yes", "no"]
-SAVE_EVERY = 120.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,3 @@ def half_of(precision: str, device: str) -> bool:
     if precision == "bfloat16" and on_gpu and not has_it:
         raise InputError("--precision bfloat16: this GPU has none; use --precision float32")
     return precision == "bfloat16" or (precision == "auto" and has_it)
-
-
-def process_index() -> int:
-    """Of this process among those of ``torchrun`` or ``accelerate launch``; 0 if it is alone."""
-    return int(os.environ.get("RANK", "0"))

@@ -17,8 +17,8 @@ from ...datasets_scripts.cleaning import match_key
 from ...datasets_scripts.training import TrainingData
 from ...errors import InputError
 from ...metrics.scorers.classifiers import StyleModel
-from ..classifiers.data import labelled
-from ..classifiers.fasttext import FastTextConfig, fit
+from ...metrics.scorers.fasttext import FastTextConfig, fit
+from ...metrics.scorers.labelled import labelled
 
 _STYLES = ("source", "target")
 

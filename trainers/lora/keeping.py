@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...console import say
-from ...errors import InputError, IntegrityError
-from ...files import folder_digest, write_json
+from ...files import write_json
+from ...metrics.scorers.fitting import BEST, BEST_SCORE, CHECKPOINT, mark_complete, seed_of
+from ...pace import Pace
 from ..learning.curve import Curve, terms_text
-from ..learning.loop import check_finite, seed_of
-from ..learning.pace import Pace, paced, stopped
-from ..learning.run import IN_MEMORY, Run
-
-CHECKPOINT = "checkpoint-"  # as transformers names them
-BEST, BEST_SCORE = "best", "best.json"
-_COMPLETE = "complete.json"
+from ..learning.loop import check_finite
 
 
 @dataclass
@@ -97,7 +90,7 @@ class Keeper:
     def saved(self, step: int) -> None:
         """A checkpoint is one from now on."""
         if self.first:
-            _mark(self.folder / f"{CHECKPOINT}{step}", self.recipe)
+            mark_complete(self.folder / f"{CHECKPOINT}{step}", self.recipe)
 
 
 def callback_of(keeper: Keeper) -> Any:
@@ -123,84 +116,3 @@ def callback_of(keeper: Keeper) -> Any:
             keeper.saved(given[1].global_step)
 
     return Callback()
-
-
-def train_paced(trainer: Any, folder: Path, recipe: str | None) -> None:
-    """Run a trainer of one process as it is, but for checkpoints, which the pace asks for.
-
-    Args:
-        trainer: of transformers; what it draws comes from torch's random numbers, which its
-            checkpoints have.
-        folder: for checkpoints.
-        recipe: of the model; ``None`` keeps none.
-
-    Raises:
-        IntegrityError: the checkpoint to continue from is damaged.
-        KeyboardInterrupt: after a checkpoint was written.
-    """
-    from transformers import TrainerCallback
-    from transformers.trainer_callback import PrinterCallback
-
-    start = last_checkpoint(folder, IN_MEMORY, recipe) if recipe else None
-    done = int(start.name.removeprefix(CHECKPOINT)) if start else 0
-    per_epoch = len(trainer.get_train_dataloader())
-    with paced(done, int(trainer.args.num_train_epochs * per_epoch)) as pace:
-
-        class Callback(TrainerCallback):  # type: ignore[misc]
-            def on_step_end(self, *given: Any, **_: Any) -> None:
-                _arguments, state, control = given
-                control.should_save = pace.after(state.global_step) and recipe is not None
-                control.should_training_stop |= pace.stop()
-
-            def on_save(self, *given: Any, **_: Any) -> None:
-                _mark(folder / f"{CHECKPOINT}{given[1].global_step}", recipe or "")
-
-        trainer.remove_callback(PrinterCallback)  # it prints to standard output
-        trainer.add_callback(Callback())
-        trainer.train(resume_from_checkpoint=str(start) if start else None)
-        if pace.stop():
-            raise KeyboardInterrupt(stopped(trainer.state.global_step, kept=recipe is not None))
-
-
-def _mark(checkpoint: Path, recipe: str) -> None:
-    """A checkpoint is whole from now on."""
-    content = {"recipe": recipe, "digest": folder_digest(checkpoint)}
-    write_json(checkpoint / _COMPLETE, content)
-
-
-def last_checkpoint(folder: Path, run: Run, recipe: str) -> Path | None:
-    """The newest checkpoint that was written to its end; ``None`` to begin.
-
-    Raises:
-        InputError: it is of another training, or one is required and there is none.
-        IntegrityError: it is damaged.
-    """
-    if run.resume == "no":
-        for old in (*folder.glob(f"{CHECKPOINT}*"), folder / BEST):
-            shutil.rmtree(old, ignore_errors=True)
-        (folder / BEST_SCORE).unlink(missing_ok=True)
-    found = sorted(
-        (path.parent for path in folder.glob(f"{CHECKPOINT}*/{_COMPLETE}")),
-        key=lambda path: int(path.name.removeprefix(CHECKPOINT)),
-    )
-    if not found:
-        if run.resume == "yes":
-            raise InputError(f"nothing to resume: {folder} has no checkpoint")
-        (folder / BEST_SCORE).unlink(missing_ok=True)
-        return None
-    newest = found[-1]
-    try:
-        content = json.loads((newest / _COMPLETE).read_bytes())
-        known = (content["recipe"], content["digest"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise IntegrityError(
-            f"{newest} is damaged ({error!r}): begin anew with --restart"
-        ) from error
-    if known[0] != recipe:
-        raise InputError(f"{newest} is a checkpoint of another training: remove {folder}")
-    if known[1] != folder_digest(newest, skip=[_COMPLETE]):
-        raise IntegrityError(
-            f"{newest} is damaged (its files do not match their digest): begin anew with --restart"
-        )
-    say(f"continuing at step {newest.name.removeprefix(CHECKPOINT)}")
-    return newest

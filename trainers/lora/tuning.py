@@ -20,14 +20,15 @@ from typing import Any
 
 from ...errors import InputError, require
 from ...files import make_folder, temporary_folder
+from ...metrics.scorers.fitting import BEST, BEST_SCORE, CHECKPOINT, last_checkpoint
+from ...pace import paced, stopped
 from ..learning.curve import Curve
-from ..learning.pace import paced, stopped
 from ..learning.run import Run, half_of
 from ..learning.sampler import Order
 from .adapter import Adapter
 from .base import Base, longest_row, quiet
 from .config import AdapterConfig
-from .keeping import BEST, BEST_SCORE, CHECKPOINT, Keeper, callback_of, last_checkpoint
+from .keeping import Keeper, callback_of
 from .records import Row
 
 _IGNORED = -100
@@ -102,7 +103,7 @@ def tune(
         _check_layers(model, config, base)
         arguments = _arguments(folder, len(train), len(held), config, run, half=half)
         order = Order([len(r.ids) for r in train], _batch(arguments), config.seed, config.grouping)
-        start = last_checkpoint(folder, run, recipe)
+        start = last_checkpoint(folder, recipe, run.resume)
         trainer = _trainer_class()(
             model=model,
             args=arguments,

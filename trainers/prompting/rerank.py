@@ -36,8 +36,7 @@ class Judge:
     def __init__(self, data: TrainingData, seed: int = 0) -> None:
         from ...metrics.scorers.encoder import load_encoder
         from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER
-        from ...metrics.scorers.language_model import NgramLanguageModel
-        from ..language_model import train_language_model
+        from ...metrics.scorers.language_model import NgramLanguageModel, train_language_model
         from ..learning.selection import Sides, selection
 
         source, target = (

@@ -16,7 +16,7 @@ IMPORTS = (
     "tstbench.datasets_scripts.load",
     "tstbench.metrics.measure",
     "tstbench.metrics.joint.joint",
-    "tstbench.trainers.kneser_ney",
+    "tstbench.metrics.scorers.kneser_ney",
     "tstbench.pipelines.evaluate",
 )
 
@@ -66,6 +66,7 @@ def test_wheel_has_the_data_and_the_cards(wheel):
         "hosts",
         "hub",
         "plugins",
+        "pace",
         "records",
         "settings",
         "store",

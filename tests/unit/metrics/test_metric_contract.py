@@ -32,13 +32,13 @@ from tstbench.metrics.scorers.classifiers import KINDS, classifier_kind
 from tstbench.metrics.scorers.device import Placement
 from tstbench.metrics.scorers.profile import PROFILES, Profile, Scorers
 from tstbench.metrics.scorers.roles import OURS, Found, role
+from tstbench.metrics.scorers.train import trainer
 from tstbench.metrics.signature import Signature
 from tstbench.metrics.text import preparation
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.prepare import TRAINERS, is_trained_here
 from tstbench.pipelines.scoring import scoring
-from tstbench.trainers.classifiers import trainer
 
 EMBEDDED = PROFILES["embedded"]
 BENCHMARK_METRICS = benchmark_metrics()

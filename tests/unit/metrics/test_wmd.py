@@ -19,10 +19,10 @@ from tstbench.metrics.measure import measure, plan, roles_needed
 from tstbench.metrics.options import choices
 from tstbench.metrics.registry import benchmark_metrics, families
 from tstbench.metrics.result import LeftOut
-from tstbench.metrics.scorers.lexicon import MASK
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.scorers.tokens import tokenized
-from tstbench.metrics.scorers.word_vectors import WordVectors
+from tstbench.metrics.scorers.word_vectors import WordVectors, fit_word_vectors
+from tstbench.metrics.scorers.words import MASK
 from tstbench.metrics.wmd import meteor as meteor_module
 from tstbench.metrics.wmd.meteor import meteor
 from tstbench.metrics.wmd.wmd import (
@@ -34,7 +34,6 @@ from tstbench.metrics.wmd.wmd import (
 )
 from tstbench.pipelines.prepare import prepare
 from tstbench.pipelines.prepare_words import train_dataset_vectors, train_style_lexicon
-from tstbench.trainers.word_vectors import fit_word_vectors
 
 METRICS = tuple(facts.name for facts in families()["wmd"].metrics)
 

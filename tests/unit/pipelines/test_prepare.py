@@ -20,6 +20,7 @@ from tstbench.errors import InputError, IntegrityError, TSTBenchError, UnknownNa
 from tstbench.metrics.module import compute
 from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.scorers.artefacts import find
+from tstbench.metrics.scorers.linear import LinearConfig
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.text import preparation
 from tstbench.pipelines import prepare as prepare_module
@@ -30,7 +31,6 @@ from tstbench.pipelines.prepare import (
     train_style_language_model,
 )
 from tstbench.store import canonical
-from tstbench.trainers.classifiers.linear import LinearConfig
 
 EMBEDDED = PROFILES["embedded"]
 LIGHT = ("acc", "ppl")

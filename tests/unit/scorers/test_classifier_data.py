@@ -8,9 +8,9 @@ from classifier_toys import (
     STYLES,
 )
 
-from tstbench.trainers.classifiers.data import labelled, split_held_out
-from tstbench.trainers.classifiers.linear import LinearConfig
-from tstbench.trainers.classifiers.train import train_classifier
+from tstbench.metrics.scorers.labelled import labelled, split_held_out
+from tstbench.metrics.scorers.linear import LinearConfig
+from tstbench.metrics.scorers.train import train_classifier
 
 
 def test_test_sentences_are_never_trained_on():

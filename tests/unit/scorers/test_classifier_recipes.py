@@ -2,8 +2,8 @@
 
 from classifier_toys import LABELS, SENTENCES, STYLES
 
-from tstbench.trainers.classifiers.linear import LinearConfig
-from tstbench.trainers.classifiers.train import train_classifier
+from tstbench.metrics.scorers.linear import LinearConfig
+from tstbench.metrics.scorers.train import train_classifier
 
 ABOUT = {"dataset": "mini", "trained_on": "toys"}
 

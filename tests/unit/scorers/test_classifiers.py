@@ -21,24 +21,22 @@ from transformers import pipeline
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import TestSet, load_styles, load_test_set
 from tstbench.errors import InputError
+from tstbench.metrics.scorers import train
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.batching import length_sorted_batches
 from tstbench.metrics.scorers.classifiers import (
     find_classifier,
     load_classifier,
 )
-from tstbench.metrics.scorers.linear import ngrams
+from tstbench.metrics.scorers.compare import compare_kinds, comparison_table
+from tstbench.metrics.scorers.fasttext import FastTextConfig
+from tstbench.metrics.scorers.fitting import with_new_head
+from tstbench.metrics.scorers.labelled import labelled
+from tstbench.metrics.scorers.linear import LinearConfig, ngrams
 from tstbench.metrics.scorers.textcnn import TextCnn, TextCnnModel, TextCnnShape
-from tstbench.metrics.scorers.transformer import TransformerModel
+from tstbench.metrics.scorers.train import fit, train_classifier
+from tstbench.metrics.scorers.transformer import TransformerConfig, TransformerModel
 from tstbench.metrics.scorers.weights import read_tokenizer
-from tstbench.trainers.classifiers import train
-from tstbench.trainers.classifiers.compare import compare_kinds, comparison_table
-from tstbench.trainers.classifiers.data import labelled
-from tstbench.trainers.classifiers.fasttext import FastTextConfig
-from tstbench.trainers.classifiers.head import with_new_head
-from tstbench.trainers.classifiers.linear import LinearConfig
-from tstbench.trainers.classifiers.train import fit, train_classifier
-from tstbench.trainers.classifiers.transformer import TransformerConfig
 
 ODD = ["", "zzz qqq", "\n", "rude" * 400, "Ünïcode 食べ物 😀", "a\tb\0c"]
 

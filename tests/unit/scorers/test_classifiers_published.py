@@ -19,10 +19,9 @@ from tstbench.metrics.scorers import transformer
 from tstbench.metrics.scorers.classifiers import (
     ACCEPTABILITY_STYLES,
 )
-from tstbench.metrics.scorers.transformer import load_hub_classifier
-from tstbench.trainers.classifiers.data import labelled
-from tstbench.trainers.classifiers.train import fit
-from tstbench.trainers.classifiers.transformer import TransformerConfig
+from tstbench.metrics.scorers.labelled import labelled
+from tstbench.metrics.scorers.train import fit
+from tstbench.metrics.scorers.transformer import TransformerConfig, load_hub_classifier
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.errors import IntegrityError, MissingExtraError, TSTBenchError
+from tstbench.metrics.scorers import ensemble
 from tstbench.metrics.scorers.artefacts import open_artefact, store
 from tstbench.metrics.scorers.classifiers import (
     KINDS,
@@ -31,26 +32,23 @@ from tstbench.metrics.scorers.classifiers import (
     load_classifier,
     model_class,
 )
-from tstbench.metrics.scorers.language_model import NgramLanguageModel
-from tstbench.metrics.scorers.lstm_language_model import LstmLanguageModel
+from tstbench.metrics.scorers.ensemble import EnsembleConfig
+from tstbench.metrics.scorers.fasttext import FastTextConfig
+from tstbench.metrics.scorers.finetuned import FinetunedConfig
+from tstbench.metrics.scorers.labelled import labelled
+from tstbench.metrics.scorers.language_model import NgramLanguageModel, train_language_model
+from tstbench.metrics.scorers.lexicon import LexiconConfig, fit_lexicon
+from tstbench.metrics.scorers.linear import LinearConfig
+from tstbench.metrics.scorers.lm import LmConfig
+from tstbench.metrics.scorers.lora import LoraConfig
+from tstbench.metrics.scorers.lstm_language_model import LstmConfig, LstmLanguageModel
+from tstbench.metrics.scorers.lstm_language_model import fit as fit_lstm
+from tstbench.metrics.scorers.probe import ProbeConfig
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.trainers.classifiers import ensemble
-from tstbench.trainers.classifiers.data import labelled
-from tstbench.trainers.classifiers.ensemble import EnsembleConfig
-from tstbench.trainers.classifiers.fasttext import FastTextConfig
-from tstbench.trainers.classifiers.finetuned import FinetunedConfig
-from tstbench.trainers.classifiers.linear import LinearConfig
-from tstbench.trainers.classifiers.lm import LmConfig
-from tstbench.trainers.classifiers.lora import LoraConfig
-from tstbench.trainers.classifiers.probe import ProbeConfig
-from tstbench.trainers.classifiers.textcnn import TextCnnConfig
-from tstbench.trainers.classifiers.train import accuracy, fit, train_classifier
-from tstbench.trainers.classifiers.transformer import TransformerConfig
-from tstbench.trainers.language_model import train_language_model
-from tstbench.trainers.lexicon import LexiconConfig, fit_lexicon
-from tstbench.trainers.lstm_language_model import LstmConfig
-from tstbench.trainers.lstm_language_model import fit as fit_lstm
-from tstbench.trainers.word_vectors import WordVectorsConfig, fit_word_vectors
+from tstbench.metrics.scorers.textcnn import TextCnnConfig
+from tstbench.metrics.scorers.train import accuracy, fit, train_classifier
+from tstbench.metrics.scorers.transformer import TransformerConfig
+from tstbench.metrics.scorers.word_vectors import WordVectorsConfig, fit_word_vectors
 
 TOY = labelled(SENTENCES, LABELS, STYLES, what="toy")
 ODD = [
@@ -393,7 +391,7 @@ def test_a_killed_training_goes_on_to_the_same_bytes(tmp_path):
 import os, signal, sys
 sys.path[:0] = sys.argv[1].split(os.pathsep)
 from test_conformance import *
-from tstbench.trainers.learning import pace
+from tstbench import pace
 pace.SAVE_EVERY = 0.0
 with signal_after(int(sys.argv[2]), signal.SIGKILL):
     print(train_classifier("textcnn", SENTENCES, LABELS, STYLES,

@@ -9,10 +9,9 @@ from classifier_toys import LABELS, SENTENCES, STYLES
 from tstbench.errors import InputError, IntegrityError
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.classifiers import load_classifier, model_class
-from tstbench.metrics.scorers.ensemble import SPREAD, EnsembleModel, spread
-from tstbench.trainers.classifiers.data import labelled
-from tstbench.trainers.classifiers.ensemble import EnsembleConfig
-from tstbench.trainers.classifiers.train import fit, train_classifier
+from tstbench.metrics.scorers.ensemble import SPREAD, EnsembleConfig, EnsembleModel, spread
+from tstbench.metrics.scorers.labelled import labelled
+from tstbench.metrics.scorers.train import fit, train_classifier
 
 TOY = labelled(SENTENCES, LABELS, STYLES, what="toy")
 SMALL = EnsembleConfig(members=("linear", "fasttext"))

@@ -8,9 +8,9 @@ from safetensors.numpy import load_file
 from transformers import AutoModelForSequenceClassification, get_linear_schedule_with_warmup
 
 from tstbench.errors import MissingScorerError
-from tstbench.trainers.classifiers.data import LabelledSentences
-from tstbench.trainers.classifiers.finetuned import FinetunedConfig, _batches, fit, schedule
-from tstbench.trainers.classifiers.train import accuracy
+from tstbench.metrics.scorers.finetuned import FinetunedConfig, _batches, fit, schedule
+from tstbench.metrics.scorers.labelled import LabelledSentences
+from tstbench.metrics.scorers.train import accuracy
 
 DATA = LabelledSentences(tuple(SENTENCES), tuple(LABELS))
 

@@ -12,8 +12,8 @@ import pytest
 from places import GOLDEN
 
 from tstbench.errors import InputError, TSTBenchError
-from tstbench.trainers.kneser_ney import estimate, portable_log10
-from tstbench.trainers.language_model import (
+from tstbench.metrics.scorers.kneser_ney import estimate, portable_log10
+from tstbench.metrics.scorers.language_model import (
     find_lmplz,
     read_arpa,
     run_lmplz,
@@ -79,7 +79,7 @@ def test_auto_is_own_until_the_corpus_is_large(lmplz, tmp_path, monkeypatch):
     sentences = GOLDEN["cases"][0]["sentences"]
     small = train_language_model(sentences, tmp_path / "small", estimator="auto")
     assert small.read_bytes() == train_language_model(sentences, tmp_path / "own").read_bytes()
-    monkeypatch.setattr("tstbench.trainers.language_model.LARGE", 100)
+    monkeypatch.setattr("tstbench.metrics.scorers.language_model.LARGE", 100)
     large = train_language_model(iter(sentences), tmp_path / "large", estimator="auto")
     run_lmplz(sentences, tmp_path / "lmplz.arpa")
     assert large.read_bytes() == (tmp_path / "lmplz.arpa").read_bytes()

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from tstbench.errors import InputError
-from tstbench.metrics.scorers.language_model import NgramLanguageModel
-from tstbench.trainers.language_model import train_language_model
+from tstbench.metrics.scorers.language_model import NgramLanguageModel, train_language_model
 
 ARPA = """\\data\\
 ngram 1=5

@@ -18,11 +18,10 @@ from tstbench.metrics.scorers import causal_lm
 from tstbench.metrics.scorers.causal_lm import CausalLm, alone, as_written
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.gguf import SMALL_LM
-from tstbench.metrics.scorers.lm import LmModel, contrasts
+from tstbench.metrics.scorers.labelled import labelled
+from tstbench.metrics.scorers.lm import LmConfig, LmModel, _calibrated, contrasts, fit
 from tstbench.metrics.scorers.local_judge import find_local
-from tstbench.trainers.classifiers.data import labelled
-from tstbench.trainers.classifiers.lm import LmConfig, _calibrated, fit
-from tstbench.trainers.classifiers.train import accuracy
+from tstbench.metrics.scorers.train import accuracy
 from tstbench.trainers.lora.base import Base
 
 TOY = labelled(SENTENCES, LABELS, STYLES, what="toy")

@@ -13,12 +13,13 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.lstm_language_model import (
     END,
+    LstmConfig,
     LstmLanguageModel,
     LstmNetwork,
     LstmShape,
+    fit,
 )
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.trainers.lstm_language_model import LstmConfig, fit
 
 DIRECTION = "mini/negative-to-positive"
 SMALL = {"dimension": 16, "hidden": 24, "min_steps": 1, "epochs": 2}

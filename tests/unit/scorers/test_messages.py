@@ -19,24 +19,26 @@ from tstbench.errors import (
 )
 from tstbench.metrics.scorers.artefacts import find, open_artefact, store
 from tstbench.metrics.scorers.classifiers import model_class
+from tstbench.metrics.scorers.compare import compare_kinds
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.encoder import load_encoder
+from tstbench.metrics.scorers.ensemble import EnsembleConfig
 from tstbench.metrics.scorers.find import lexicon as find_lexicon
 from tstbench.metrics.scorers.find import word_vectors as find_vectors
-from tstbench.metrics.scorers.language_model import NgramLanguageModel
-from tstbench.metrics.scorers.lexicon import read_lexicon
+from tstbench.metrics.scorers.finetuned import FinetunedConfig
+from tstbench.metrics.scorers.kneser_ney import estimate
+from tstbench.metrics.scorers.language_model import (
+    NgramLanguageModel,
+    read_arpa,
+    run_lmplz,
+    train_language_model,
+)
+from tstbench.metrics.scorers.lexicon import LexiconConfig, fit_lexicon, read_lexicon
+from tstbench.metrics.scorers.linear import LinearConfig
+from tstbench.metrics.scorers.textcnn import TextCnnConfig
+from tstbench.metrics.scorers.train import train_classifier
 from tstbench.metrics.scorers.transformer import style_columns
-from tstbench.metrics.scorers.word_vectors import read_vectors
-from tstbench.trainers.classifiers.compare import compare_kinds
-from tstbench.trainers.classifiers.ensemble import EnsembleConfig
-from tstbench.trainers.classifiers.finetuned import FinetunedConfig
-from tstbench.trainers.classifiers.linear import LinearConfig
-from tstbench.trainers.classifiers.textcnn import TextCnnConfig
-from tstbench.trainers.classifiers.train import train_classifier
-from tstbench.trainers.kneser_ney import estimate
-from tstbench.trainers.language_model import read_arpa, run_lmplz, train_language_model
-from tstbench.trainers.lexicon import LexiconConfig, fit_lexicon
-from tstbench.trainers.word_vectors import WordVectorsConfig, fit_word_vectors
+from tstbench.metrics.scorers.word_vectors import WordVectorsConfig, fit_word_vectors, read_vectors
 
 MINI = parse_direction("mini/negative-to-positive")
 ONE = "\\data\\\n\\1-grams:\n"

@@ -36,10 +36,10 @@ from tstbench.errors import InputError
 from tstbench.metrics.scorers import causal_lm
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.encoder import TransformerEncoder
+from tstbench.metrics.scorers.fitting import with_new_head
 from tstbench.metrics.scorers.lora import fresh_network
 from tstbench.metrics.scorers.transformer import TransformerModel, load_hub_model
 from tstbench.metrics.scorers.weights import read_model
-from tstbench.trainers.classifiers.head import with_new_head
 from tstbench.trainers.learning.rewarded_bart import Seq2Seq
 from tstbench.trainers.lora.base import Base
 from tstbench.trainers.prefix_lm import PrefixLM

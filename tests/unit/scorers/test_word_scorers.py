@@ -17,12 +17,15 @@ from tstbench.metrics.scorers.artefacts import find, open_artefact
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.find import lexicon as find_lexicon
 from tstbench.metrics.scorers.find import word_vectors as find_vectors
-from tstbench.metrics.scorers.lexicon import StyleLexicon, read_lexicon
+from tstbench.metrics.scorers.lexicon import LexiconConfig, StyleLexicon, fit_lexicon, read_lexicon
 from tstbench.metrics.scorers.tokens import tokenized, tokens_name
-from tstbench.metrics.scorers.word_vectors import WordVectors, read_vectors
+from tstbench.metrics.scorers.word_vectors import (
+    WordVectors,
+    WordVectorsConfig,
+    fit_word_vectors,
+    read_vectors,
+)
 from tstbench.pipelines.prepare_words import train_dataset_vectors, train_style_lexicon
-from tstbench.trainers.lexicon import LexiconConfig, fit_lexicon
-from tstbench.trainers.word_vectors import WordVectorsConfig, fit_word_vectors
 
 QUICK = WordVectorsConfig(least_words=20_000, dimensions=16)
 OPINIONS = ("bad", "good")

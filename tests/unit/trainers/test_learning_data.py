@@ -10,7 +10,7 @@ from torch import nn
 from tstbench.datasets_scripts.directions import Direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart
 from tstbench.errors import InputError
-from tstbench.trainers.learning.checkpoints import (
+from tstbench.metrics.scorers.fitting import (
     Progress,
     has_checkpoint,
     load_checkpoint,

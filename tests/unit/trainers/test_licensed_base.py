@@ -14,11 +14,11 @@ from prepared import command_line, refusal
 
 from tstbench.datasets_scripts import catalog
 from tstbench.metrics.scorers.artefacts import store
+from tstbench.metrics.scorers.finetuned import FinetunedConfig
+from tstbench.metrics.scorers.probe import ProbeConfig
+from tstbench.metrics.scorers.transformer import TransformerConfig
 from tstbench.pipelines.hub.build import systems_in, trained_scorers, trained_systems
 from tstbench.pipelines.hub.licensed import LicensedTextError
-from tstbench.trainers.classifiers.finetuned import FinetunedConfig
-from tstbench.trainers.classifiers.probe import ProbeConfig
-from tstbench.trainers.classifiers.transformer import TransformerConfig
 
 pytestmark = pytest.mark.slow
 BACKBONE = ("--family", "bart", "--preset", "tiny", "--steps", "1")

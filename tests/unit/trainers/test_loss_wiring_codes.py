@@ -21,11 +21,11 @@ from loss_wiring import (
     told,
 )
 
+from tstbench.metrics.scorers.fitting import seed_of
 from tstbench.trainers.arae import Arae, AraeConfig
 from tstbench.trainers.caae import Caae, CaaeConfig
 from tstbench.trainers.ctat import Ctat, CtatConfig
 from tstbench.trainers.dar import Dar, DarConfig
-from tstbench.trainers.learning.loop import seed_of
 from tstbench.trainers.learning.words import PAD
 from tstbench.trainers.markers import EditNoise, SharedWordNoise
 from tstbench.trainers.prefix_lm import PrefixLM

@@ -11,12 +11,11 @@ from prepared import DIRECTION, command_line, refusal
 from torch import nn
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from tstbench import console
+from tstbench import console, pace
 from tstbench.console import progress
+from tstbench.metrics.scorers.fitting import resumable
+from tstbench.pace import because, training
 from tstbench.pipelines.cache import entries, prunable
-from tstbench.trainers.learning import pace
-from tstbench.trainers.learning.loop import resumable
-from tstbench.trainers.learning.pace import because, training
 
 
 def slow(seconds):

@@ -9,15 +9,15 @@ import pytest
 from tstbench.datasets_scripts.directions import Direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart
 from tstbench.errors import InputError, UnknownNameError
+from tstbench.metrics.scorers.fasttext import FastTextConfig
+from tstbench.metrics.scorers.labelled import LabelledSentences
+from tstbench.metrics.scorers.lexicon import LexiconConfig, fit_lexicon
+from tstbench.metrics.scorers.train import default_config, fit
+from tstbench.metrics.scorers.word_vectors import WordVectorsConfig, fit_word_vectors
 from tstbench.settings import from_texts, read_settings
-from tstbench.trainers.classifiers.data import LabelledSentences
-from tstbench.trainers.classifiers.fasttext import FastTextConfig
-from tstbench.trainers.classifiers.train import default_config, fit
 from tstbench.trainers.ctat import CtatConfig
-from tstbench.trainers.lexicon import LexiconConfig, fit_lexicon
 from tstbench.trainers.system_card import SYSTEM_STORE, SystemCard
 from tstbench.trainers.train import planned_system, system_config, train_system
-from tstbench.trainers.word_vectors import WordVectorsConfig, fit_word_vectors
 
 DRAW = random.Random(3)
 WORDS = [f"w{i}" for i in range(40)]

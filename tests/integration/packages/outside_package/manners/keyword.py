@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tstbench.metrics.scorers.classifiers import Kind
-from tstbench.trainers.classifiers.config import ClassifierConfig
+from tstbench.metrics.scorers.labelled import ClassifierConfig
 
 
 class KeywordModel:

@@ -7,6 +7,7 @@ is known to whoever starts a training, often far from its loop: see :func:`train
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import sys
@@ -19,11 +20,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ...console import ask, progress, say
-from ...errors import InputError
-from ...files import home, lock, make_folder
-from .run import SAVE_EVERY, process_index
+from .console import ask, progress, say
+from .errors import InputError
+from .files import home, lock, make_folder
 
+SAVE_EVERY = 120.0  # seconds between checkpoints
 LONG = 20.0  # seconds: a training that takes longer is announced
 _MEASURED = 3.0  # seconds of steps before the first estimate; unless a step takes longer, of a few
 _FEW = 5
@@ -288,3 +289,8 @@ def interruptible() -> Iterator[Callable[[], bool]]:
         yield lambda: bool(heard)
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def process_index() -> int:
+    """Of this process among those of ``torchrun`` or ``accelerate launch``; 0 if it is alone."""
+    return int(os.environ.get("RANK", "0"))

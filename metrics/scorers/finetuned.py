@@ -18,15 +18,13 @@ import torch
 from pydantic import JsonValue
 
 from ...errors import InputError
-from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_folder
-from ...metrics.scorers.portable import portable_folder
-from ...metrics.scorers.transformer import TransformerModel, longest_input
-from ...metrics.scorers.weights import read_tokenizer
 from ...settings import Count, NotNegative, Positive, Share, setting
-from ..learning.loop import resumable
-from .config import ClassifierConfig
-from .data import LabelledSentences
-from .head import with_new_head
+from .encoder_files import EMBEDDED_ENCODER, encoder_folder
+from .fitting import resumable, with_new_head
+from .labelled import ClassifierConfig, LabelledSentences
+from .portable import portable_folder
+from .transformer import TransformerModel, longest_input
+from .weights import read_tokenizer
 
 LIBRARIES = ("torch", "transformers")
 _SORTED_TOGETHER = 50  # batches whose sentences are sorted by length together

@@ -12,14 +12,13 @@ import numpy as np
 
 from ...console import say
 from ...errors import InputError
-from ...metrics.scorers.artefacts import Artefact, ScorerCard, find_recipe, store
-from ...metrics.scorers.classifiers import StyleModel, classifier_kind
-from ...metrics.scorers.published import fetch_recipe
+from ...pace import announce, training
 from ...store import data_fingerprint
 from ...version import __version__
-from ..learning.pace import announce, training
-from .config import ClassifierConfig
-from .data import LabelledSentences, labelled, most, split_held_out, without
+from .artefacts import Artefact, ScorerCard, find_recipe, store
+from .classifiers import StyleModel, classifier_kind
+from .labelled import ClassifierConfig, LabelledSentences, labelled, most, split_held_out, without
+from .published import fetch_recipe
 
 RECIPE_VERSION = 1  # raised when the same settings no longer give the same weights
 # Seconds a sentence on one core of 2025, of kinds that take no steps: Yelp's 62,426 took these.

@@ -19,8 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..errors import InputError
-from ..metrics.scorers.language_model import split_words
+from ...errors import InputError
 
 SPECIAL_WORDS = (b"<unk>", b"<s>", b"</s>")  # numbered 0, 1, 2, as lmplz does
 BEGIN, END = 1, 2
@@ -28,6 +27,32 @@ RESERVED_WORDS = frozenset((*SPECIAL_WORDS, b"<UNK>"))  # KenLM reads <UNK> as <
 FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)  # lmplz's default for --discount_fallback
 LOG_ZERO = -99.0  # how ARPA files write the logarithm of zero
 MAX_ORDER = 6  # the limit of the kenlm package on PyPI
+
+
+def split_words(sentence: str) -> list[bytes]:
+    r"""The words of a sentence exactly as KenLM's query sees them, in UTF-8.
+
+    Only ASCII whitespace separates (space, ``\t``, ``\n``, ``\v``, ``\f``, ``\r``): a no-break
+    space is part of a word, unlike in ``str.split``. Training and querying split with this one
+    function, so that both always see the same words.
+
+    Raises:
+        InputError: not a string, a NUL character (KenLM would silently drop what follows it), or
+            a lone surrogate, which is not Unicode text.
+
+    Example:
+        >>> split_words("The food\twas caf\u00e9\u00a0style .")
+        [b'The', b'food', b'was', b'caf\xc3\xa9\xc2\xa0style', b'.']
+    """
+    if not isinstance(sentence, str):
+        raise InputError(f"a sentence must be a string, got {type(sentence).__name__}")
+    try:
+        encoded = sentence.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(f"not valid Unicode text (a lone surrogate): {sentence!r}") from error
+    if b"\0" in encoded:
+        raise InputError(f"a NUL character in {sentence!r}: remove it")
+    return encoded.split()
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +112,7 @@ def estimate(sentences: Iterable[str], order: int = 5) -> NgramModel:
         order: length of the longest n-grams, 2 to 6.
 
     Returns:
-        The model; ``tstbench.trainers.language_model.write_arpa`` writes it for KenLM.
+        The model; ``tstbench.metrics.scorers.language_model.write_arpa`` writes it for KenLM.
 
     Raises:
         InputError: no sentences, an order out of range, or a sentence (counted from 1) that is

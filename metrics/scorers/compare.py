@@ -15,9 +15,8 @@ from rich.table import Table
 
 from ...datasets_scripts.load import TestSet
 from ...errors import InputError
-from ...metrics.scorers.classifiers import StyleModel
-from .config import ClassifierConfig
-from .data import LabelledSentences, labelled, split_held_out, without
+from .classifiers import StyleModel
+from .labelled import ClassifierConfig, LabelledSentences, labelled, split_held_out, without
 from .train import accuracy, default_config, fit
 
 

@@ -1,0 +1,375 @@
+"""What trainings share, here and of systems: checkpoints, steps that go on, batches, schedules.
+
+A checkpoint has weights and optimisers as safetensors, the rest as JSON; no pickle. Those of
+transformers' own trainer are as it writes them.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from ...console import say
+from ...errors import InputError, IntegrityError, TSTBenchError
+from ...files import atomic_folder, folder_digest, read_text, write_json
+from ...pace import current, paced, stopped
+from .weights import read_model
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+B = TypeVar("B")
+
+CHECKPOINT = "checkpoint-"  # as transformers names them
+BEST, BEST_SCORE = "best", "best.json"
+_COMPLETE = "complete.json"
+_POOL = 50  # batches whose sentences are sorted by length together
+_PREFIX = "step-"
+_STATE = "state.json"
+_KEPT = 2
+_RANDOM, _RANDOM_CUDA = "random", "random/cuda"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a training has come.
+
+    Attributes:
+        step: steps done.
+        best_step: the step whose weights validate best so far; ``None`` before the first time.
+        best_score: their score.
+    """
+
+    step: int = 0
+    best_step: int | None = None
+    best_score: float | None = None
+
+
+def save_checkpoint(
+    folder: Path,
+    progress: Progress,
+    recipe: str,
+    network: nn.Module,
+    optimizers: Mapping[str, Optimizer],
+) -> None:
+    """Write a checkpoint, whole or not at all, and remove all but the newest two."""
+    with atomic_folder(folder / f"{_PREFIX}{progress.step:09d}", ours=_is_checkpoint) as scratch:
+        save_weights(network, scratch / "weights.safetensors")
+        scalars: dict[str, Any] = {}
+        tensors: dict[str, Tensor] = {}
+        for name, optimizer in optimizers.items():
+            state = optimizer.state_dict()
+            scalars[name] = {"groups": state["param_groups"], "state": {}}
+            for index, entry in state["state"].items():
+                plain = scalars[name]["state"].setdefault(str(index), {})
+                for key, value in entry.items():
+                    if isinstance(value, Tensor):
+                        tensors[f"{name}/{index}/{key}"] = value.detach().cpu().contiguous()
+                    else:
+                        plain[key] = value
+        _save({**tensors, **_random_state()}, scratch / "optimizers.safetensors")
+        write_json(
+            scratch / _STATE,
+            {
+                "progress": asdict(progress),
+                "recipe": recipe,
+                "optimizers": scalars,
+                "digest": folder_digest(scratch),
+            },
+        )
+    for old in _checkpoints(folder)[:-_KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def load_checkpoint(
+    folder: Path, recipe: str, network: nn.Module, optimizers: Mapping[str, Optimizer]
+) -> Progress | None:
+    """Restore the newest checkpoint, and torch's random numbers; ``None`` if there is none.
+
+    Raises:
+        InputError: it is of another recipe.
+        IntegrityError: it is damaged.
+    """
+    found = _checkpoints(folder)
+    if not found:
+        return None
+    newest = found[-1]
+    try:
+        content = json.loads(read_text(newest / _STATE))
+        if content["recipe"] != recipe:
+            raise InputError(f"{newest} is a checkpoint of another training: remove {folder}")
+        if folder_digest(newest, skip=[_STATE]) != content["digest"]:
+            raise IntegrityError(_damaged(newest, "its files do not match their digest"))
+        network.load_state_dict(load_file(newest / "weights.safetensors"))
+        tensors = load_file(newest / "optimizers.safetensors")
+        torch.set_rng_state(tensors.pop(_RANDOM))
+        if _RANDOM_CUDA in tensors and torch.cuda.is_available():
+            torch.cuda.set_rng_state(tensors[_RANDOM_CUDA])
+        for name, optimizer in optimizers.items():
+            optimizer.load_state_dict(_optimizer_state(content["optimizers"][name], name, tensors))
+        return Progress(**content["progress"])
+    except TSTBenchError:
+        raise
+    except (KeyError, ValueError, TypeError, RuntimeError, OSError, SafetensorError) as error:
+        raise IntegrityError(_damaged(newest, repr(error))) from error
+
+
+def _random_state() -> dict[str, Tensor]:
+    state = {_RANDOM: torch.get_rng_state()}
+    return state | ({_RANDOM_CUDA: torch.cuda.get_rng_state()} if torch.cuda.is_available() else {})
+
+
+def has_checkpoint(folder: Path) -> bool:
+    """Whether there is a training in a folder to continue."""
+    return bool(_checkpoints(folder))
+
+
+def save_weights(network: nn.Module, path: Path) -> None:
+    """Write a network's weights as safetensors; tied tensors once each.
+
+    Raises:
+        InputError: they cannot be written: the disk is full, or the folder takes nothing.
+    """
+    _save({n: t.detach().cpu().clone() for n, t in network.state_dict().items()}, path)
+
+
+def load_weights(path: Path) -> dict[str, Tensor]:
+    """Read the weights that validated best so far.
+
+    Raises:
+        IntegrityError: the file is missing or damaged.
+    """
+    try:
+        return load_file(path)
+    except (SafetensorError, OSError, ValueError) as error:
+        raise IntegrityError(
+            f"{path}, the best weights of an interrupted training, cannot be read ({error}): begin "
+            "anew with --restart"
+        ) from error
+
+
+def _save(tensors: Mapping[str, Tensor], path: Path) -> None:
+    try:
+        save_file(dict(tensors), path)
+    except (SafetensorError, OSError) as error:
+        path.unlink(missing_ok=True)
+        raise InputError(
+            f"{path} cannot be written: {error}. Make room on that disk, or set TSTBENCH_HOME to a "
+            "folder on another one; the training then continues from its last checkpoint"
+        ) from error
+
+
+def _optimizer_state(
+    content: Mapping[str, Any], name: str, tensors: Mapping[str, Tensor]
+) -> dict[str, Any]:
+    state: dict[int, dict[str, Any]] = {
+        int(index): dict(entry) for index, entry in content["state"].items()
+    }
+    for key, tensor in tensors.items():
+        if key.startswith(f"{name}/"):
+            _owner, index, field = key.split("/")
+            state[int(index)][field] = tensor
+    groups = [
+        {k: tuple(v) if k == "betas" else v for k, v in group.items()}
+        for group in content["groups"]
+    ]
+    return {"state": state, "param_groups": groups}
+
+
+def _checkpoints(folder: Path) -> list[Path]:
+    return sorted(p for p in folder.glob(f"{_PREFIX}*") if p.is_dir()) if folder.is_dir() else []
+
+
+def _is_checkpoint(folder: Path) -> bool:
+    return (folder / _STATE).is_file()
+
+
+def _damaged(folder: Path, why: str) -> str:
+    return f"the checkpoint {folder} is damaged ({why}): remove it to continue from an earlier one"
+
+
+@contextmanager
+def resumable(
+    network: nn.Module, optimizer: Optimizer, batches: Iterable[B], steps: int
+) -> Iterator[Iterator[tuple[int, B]]]:
+    """The steps that are left of a training with a loop of its own, and their batches.
+
+    Its checkpoints are those of :func:`.pace.training`, in which it takes place; they have the
+    state of torch's random numbers, so that what follows does not depend on where it stopped.
+
+    Args:
+        network: all weights.
+        optimizer: of them.
+        batches: of all steps, drawn without torch's random numbers.
+        steps: how many there are.
+
+    Raises:
+        IntegrityError: the checkpoint is damaged.
+        KeyboardInterrupt: after a checkpoint was written.
+    """
+    now, optimizers = current(), {"all": optimizer}
+    before = now and load_checkpoint(now.folder, now.recipe, network, optimizers)
+    first = before.step if before else 0
+    if first:
+        say(f"continuing at step {first} of {steps}")
+    with paced(first, steps) as pace:
+
+        def left() -> Iterator[tuple[int, B]]:
+            for step, batch in enumerate(islice(batches, first, steps), start=first):
+                yield step, batch
+                if pace.after(step + 1) and now is not None:
+                    done = Progress(step + 1)
+                    save_checkpoint(now.folder, done, now.recipe, network, optimizers)
+                if pace.stop():
+                    raise KeyboardInterrupt(stopped(step + 1, kept=now is not None))
+
+        yield left()
+
+
+def warmed_up(step: int, warm_up: int, steps: int) -> float:
+    """A factor that rises to 1 in ``warm_up`` steps, then falls in a line to 0 at the end.
+
+    Args:
+        step: counted from 0.
+        warm_up: steps in which it rises; 0 for none.
+        steps: all steps.
+
+    >>> [warmed_up(step, 2, 6) for step in range(6)]
+    [0.5, 1.0, 1.0, 0.75, 0.5, 0.25]
+    """
+    if step < warm_up:
+        return (step + 1) / warm_up
+    return (steps - step) / (steps - warm_up)
+
+
+def seed_of(*parts: int) -> int:
+    """A seed for torch that differs for different numbers."""
+    return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> 1)
+
+
+def bucketed_batches(
+    lengths: Sequence[int], size: int, order: np.random.Generator
+) -> Iterator[np.ndarray]:
+    """One epoch of batches, in random order, each with sentences of similar length.
+
+    Yields:
+        Indices, shape (B,), B <= size; together, each index once.
+    """
+    widths = np.asarray(lengths)
+    shuffled = order.permutation(len(widths))
+    batches = []
+    for start in range(0, len(shuffled), size * _POOL):
+        pool = shuffled[start : start + size * _POOL]
+        pool = pool[np.argsort(widths[pool], kind="stable")]
+        batches += [pool[i : i + size] for i in range(0, len(pool), size)]
+    for i in order.permutation(len(batches)):
+        yield batches[i]
+
+
+def with_new_head(folder: Path, styles: Sequence[str]) -> PreTrainedModel:
+    """The model of a folder in float32, with an untrained head for these styles, in their order."""
+    return read_model(
+        folder,
+        "AutoModelForSequenceClassification",
+        new_head=True,
+        settings={
+            "num_labels": len(styles),
+            "id2label": dict(enumerate(styles)),
+            "label2id": {style: i for i, style in enumerate(styles)},
+        },
+        dtype=torch.float32,
+    )
+
+
+def train_paced(trainer: Any, folder: Path, recipe: str | None) -> None:
+    """Run a trainer of one process as it is, but for checkpoints, which the pace asks for.
+
+    Args:
+        trainer: of transformers; what it draws comes from torch's random numbers, which its
+            checkpoints have.
+        folder: for checkpoints.
+        recipe: of the model; ``None`` keeps none.
+
+    Raises:
+        IntegrityError: the checkpoint to continue from is damaged.
+        KeyboardInterrupt: after a checkpoint was written.
+    """
+    from transformers import TrainerCallback
+    from transformers.trainer_callback import PrinterCallback
+
+    start = last_checkpoint(folder, recipe) if recipe else None
+    done = int(start.name.removeprefix(CHECKPOINT)) if start else 0
+    per_epoch = len(trainer.get_train_dataloader())
+    with paced(done, int(trainer.args.num_train_epochs * per_epoch)) as pace:
+
+        class Callback(TrainerCallback):  # type: ignore[misc]
+            def on_step_end(self, *given: Any, **_: Any) -> None:
+                _arguments, state, control = given
+                control.should_save = pace.after(state.global_step) and recipe is not None
+                control.should_training_stop |= pace.stop()
+
+            def on_save(self, *given: Any, **_: Any) -> None:
+                mark_complete(folder / f"{CHECKPOINT}{given[1].global_step}", recipe or "")
+
+        trainer.remove_callback(PrinterCallback)  # it prints to standard output
+        trainer.add_callback(Callback())
+        trainer.train(resume_from_checkpoint=str(start) if start else None)
+        if pace.stop():
+            raise KeyboardInterrupt(stopped(trainer.state.global_step, kept=recipe is not None))
+
+
+def mark_complete(checkpoint: Path, recipe: str) -> None:
+    """A checkpoint is whole from now on."""
+    content = {"recipe": recipe, "digest": folder_digest(checkpoint)}
+    write_json(checkpoint / _COMPLETE, content)
+
+
+def last_checkpoint(folder: Path, recipe: str, resume: str = "auto") -> Path | None:
+    """The newest checkpoint that was written to its end; ``None`` to begin.
+
+    Raises:
+        InputError: it is of another training, or one is required and there is none.
+        IntegrityError: it is damaged.
+    """
+    if resume == "no":
+        for old in (*folder.glob(f"{CHECKPOINT}*"), folder / BEST):
+            shutil.rmtree(old, ignore_errors=True)
+        (folder / BEST_SCORE).unlink(missing_ok=True)
+    found = sorted(
+        (path.parent for path in folder.glob(f"{CHECKPOINT}*/{_COMPLETE}")),
+        key=lambda path: int(path.name.removeprefix(CHECKPOINT)),
+    )
+    if not found:
+        if resume == "yes":
+            raise InputError(f"nothing to resume: {folder} has no checkpoint")
+        (folder / BEST_SCORE).unlink(missing_ok=True)
+        return None
+    newest = found[-1]
+    try:
+        content = json.loads((newest / _COMPLETE).read_bytes())
+        known = (content["recipe"], content["digest"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise IntegrityError(
+            f"{newest} is damaged ({error!r}): begin anew with --restart"
+        ) from error
+    if known[0] != recipe:
+        raise InputError(f"{newest} is a checkpoint of another training: remove {folder}")
+    if known[1] != folder_digest(newest, skip=[_COMPLETE]):
+        raise IntegrityError(
+            f"{newest} is damaged (its files do not match their digest): begin anew with --restart"
+        )
+    say(f"continuing at step {newest.name.removeprefix(CHECKPOINT)}")
+    return newest

@@ -31,7 +31,8 @@ from sacrebleu import corpus_bleu
 from timing import Stopwatch, load_average, read_options
 
 from tstbench.datasets_scripts.load import load_styles
-from tstbench.metrics.bleu import bleu, nltk_tokens
+from tstbench.metrics import nltk_tokens
+from tstbench.metrics.bleu import bleu
 from tstbench.metrics.bleu.bleu import bleu_statistics
 from tstbench.metrics.joint.joint import joint_statistics
 from tstbench.metrics.ppl.ppl import ppl_statistics

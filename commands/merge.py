@@ -25,7 +25,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Merge, and say where."""
-    from ..trainers.lora.merge import merge
+    from ..trainers.lora.system import merge
 
     merge(arguments.system, arguments.out, base=arguments.base, revision=arguments.revision)
     say(f"wrote {arguments.out}")

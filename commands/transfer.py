@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from ..console import say, show_data
 from ..errors import InputError
-from ..trainers.prompting.settings import ChatSettings
+from ..trainers.prompted import ChatSettings
 from .arguments import Parser, add_flags, add_yes
 
 if TYPE_CHECKING:
@@ -129,8 +129,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _dry_run(kind: type[System], test_set: TestSet, generation: Generation) -> None:
-    from ..trainers.prompted import Chat
-    from ..trainers.prompting.dry_run import dry_run
+    from ..trainers.prompted import Chat, dry_run
     from ..trainers.system import Request, Task
 
     if not issubclass(kind, Chat):

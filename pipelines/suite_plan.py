@@ -30,8 +30,7 @@ from ..metrics.scorers.train import default_config
 from ..pace import duration
 from ..settings import read_settings
 from ..trainers.load import is_same_but_seed, takes_long
-from ..trainers.prompted import Chat
-from ..trainers.prompting.dry_run import dry_run
+from ..trainers.prompted import Chat, dry_run
 from ..trainers.registry import system_class
 from ..trainers.system import Request, Task
 from ..trainers.system_card import SYSTEM_STORE

@@ -31,9 +31,8 @@ from ..datasets_scripts.catalog import parse_direction
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError, unknown_name
 from .load import load_system
-from .model_card import MODEL_TYPE
 from .system import Generation, System
-from .system_card import SystemCard
+from .system_card import MODEL_TYPE, SystemCard
 
 __all__ = ["TASK", "TextStyleTransferPipeline", "TransferConfig", "TransferModel"]
 

@@ -3,18 +3,35 @@
 They are stored in ``$TSTBENCH_HOME/systems``, indexed by name and direction; the card is
 ``system.json``. The folder of a system is the same everywhere: in the store, where
 ``save_pretrained`` wrote it, and in its repository on the Hub.
+
+Beside a system's files stand its model card, its curve as a picture and ``config.json``, which is
+what transformers asks a folder for: it says that :mod:`.pipeline` can use it. All three are made
+from the card and ``curve.jsonl``, and belong to no hash: the card can be written better one day,
+and the system stays the same.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from pathlib import Path
+from typing import Any, ClassVar, Literal
 
 from pydantic import ConfigDict, JsonValue
 
-from ..errors import MissingSystemError
-from ..store import Key, Store, StoredModel, recipe_of
-from .model_card import describe, is_beside
+from ..citation import BIBTEX
+from ..citation import PAPER as BENCHMARK_PAPER
+from ..datasets_scripts.cards import model_front_matter
+from ..datasets_scripts.catalog import DATASETS
+from ..errors import InputError, MissingSystemError, UnknownNameError
+from ..files import read_lines, read_text
+from ..metrics.scorers.portable import base_datasets
+from ..settings import Setting, described
+from ..store import README_FILE, Key, Store, StoredModel, recipe_of
+from .learning.curve import CURVE_FILE, Row
+from .learning.curve_series import LearningCurve
+from .learning.picture import curve_picture
 
 CARD_FILE = "system.json"
 Family = Literal["fpft", "peft", "prompted", "rule", "human", "unknown"]
@@ -139,6 +156,213 @@ def _command(key: Key) -> str:
     name, dataset, direction = key
     what = f"--dataset {dataset}" if direction == "all" else f"--direction {dataset}/{direction}"
     return f"tstbench train {name} {what}"
+
+
+PICTURE_FILE = "curve.svg"
+CONFIG_FILE = "config.json"
+MODEL_TYPE = "tstbench"  # by which transformers knows what a config.json is of
+_EXAMPLE = "the soup was cold and the waiter ignored us ."
+
+
+def describe(stored: StoredModel[SystemCard]) -> dict[str, str]:
+    """The texts beside a system's own files, by file name.
+
+    A system that consists of a model of transformers may have a ``config.json`` of its own: it
+    stays, and :mod:`.pipeline` can use that one as well.
+    """
+    card = stored.card
+    config = {
+        "model_type": MODEL_TYPE,
+        "kind": card.kind,
+        "name": card.name,
+        "directions": list(card.directions),
+    }
+    texts = {}
+    own = stored.folder / CONFIG_FILE
+    if not own.exists() or is_beside(own):
+        texts[CONFIG_FILE] = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
+    rows = read_rows(stored)
+    if rows:
+        texts[PICTURE_FILE] = curve_picture([LearningCurve.of(card.name, rows)])
+    return {README_FILE: _readme(card, stored.hash, rows), **texts}
+
+
+def is_beside(file: Path) -> bool:
+    """Whether a file in a system's folder is one that :func:`describe` makes."""
+    if file.name == CONFIG_FILE:
+        try:
+            content = json.loads(read_text(file))
+        except (ValueError, OSError):
+            return False
+        return isinstance(content, dict) and content.get("model_type") == MODEL_TYPE
+    return file.name in (README_FILE, PICTURE_FILE)
+
+
+def read_rows(stored: StoredModel[SystemCard]) -> list[Row]:
+    """The rows of its learning curve; none if it has no curve."""
+    file = stored.folder / CURVE_FILE
+    return [json.loads(line) for line in read_lines(file)] if file.is_file() else []
+
+
+def _readme(card: SystemCard, digest: str, rows: Sequence[Row]) -> str:
+    directions = ", ".join(card.directions) or "any direction"
+    taught = [name.split("/")[0] for name in card.directions]
+    datasets = list(dict.fromkeys([*taught, *base_datasets(card.settings)]))
+    sections = {
+        "Use it": _use(card),
+        "Data": _data(card, datasets),
+        "Training": _training(card, rows),
+        "Scores on validation data": _scores(card),
+        "Settings": _settings(card),
+        "Licence": _licence(datasets),
+        "Cite": _citation(card),
+    }
+    lines = [
+        f"# {card.name}: {directions}",
+        "",
+        f"A system for text style transfer, of kind `{card.kind}`. Origin: "
+        f"{card.origin or 'unknown'}.",
+        "",
+        f"- directions: {directions}",
+        f"- made with: {', '.join(f'{k} {v}' for k, v in card.versions.items()) or 'tstbench'}",
+        f"- hash: `{digest}`",
+    ]
+    for title, content in sections.items():
+        lines += ["", f"## {title}", "", *content]
+    return model_front_matter(datasets, [card.kind]) + "\n".join(lines) + "\n"
+
+
+def _use(card: SystemCard) -> Iterator[str]:
+    first = next(iter(card.directions), "<dataset>/<source>-to-<target>")
+    target = first.rpartition("-to-")[2]
+    which = f'target_style="{target}"' if card.directions else f'direction="{first}"'
+    return iter(
+        [
+            "```python",
+            "from transformers import pipeline",
+            "import tstbench.trainers.pipeline  # makes the task known",
+            "",
+            'rewrite = pipeline("text-style-transfer", model="<this repository, or its folder>")',
+            f'rewrite("{_EXAMPLE}", {which})',
+            "```",
+            "",
+            "or without transformers:",
+            "",
+            "```python",
+            "import tstbench",
+            "",
+            'system = tstbench.load_system("<this repository, or its folder>")',
+            f'list(system.transfer(["{_EXAMPLE}"], "{first}"))',
+            "```",
+        ]
+    )
+
+
+def _data(card: SystemCard, datasets: Sequence[str]) -> Iterator[str]:
+    if not card.trained_on:
+        yield "It learned from nothing."
+        return
+    yield f"- learned from {card.trained_on}"
+    yield f"- {card.n_sentences:,} labelled sentences, {card.n_pairs:,} pairs"
+    yield (
+        f"- {card.n_excluded:,} sentences and pairs were left out because they occur in the "
+        "test split"
+    )
+    yield f"- fingerprint: `{card.data_fingerprint or 'none'}`"
+    published = [name for name in datasets if name in DATASETS and DATASETS[name].publishable]
+    for name in published:
+        yield f"- the dataset: [tstbench/{name}](https://huggingface.co/datasets/tstbench/{name})"
+
+
+def _training(card: SystemCard, rows: Sequence[Row]) -> Iterator[str]:
+    curve = LearningCurve.of(card.name, rows)
+    made = ", ".join(_made(card.made))
+    if not curve.steps:
+        yield made or "No learning curve: it is counted, not learned step by step."
+        return
+    kept = curve.chosen
+    chosen = "" if kept is None else f"; the weights of step {kept:,} validated best and were kept"
+    yield f"{curve.steps:,} steps{chosen}. {made}.".removesuffix(" .")
+    yield ""
+    yield f"![Learning curves]({PICTURE_FILE})"
+    yield ""
+    yield f"The numbers are in `{CURVE_FILE}`, one line for each step."
+
+
+def _made(made: Mapping[str, Any]) -> Iterator[str]:
+    """How it was made, in words: ``12 min 34 s, on cpu (2 threads)...``"""
+    if isinstance(seconds := made.get("seconds"), int | float):
+        minutes, rest = divmod(round(seconds), 60)
+        yield f"Trained in {minutes} min {rest} s" if minutes else f"Trained in {rest} s"
+    else:
+        yield from ["Trained"] if made else []
+    if "device" in made:
+        yield f"on {made['device']}"
+    if made.get("processes", 1) != 1:
+        yield f"{made['processes']} processes"
+    if "threads" in made:
+        yield f"{made['threads']} thread{'s' * (made['threads'] != 1)}"
+
+
+def _scores(card: SystemCard) -> Iterable[str]:
+    if not card.scores:
+        return ["None were measured."]
+    rows = [f"| {name} | {value:.4f} |" for name, value in card.scores.items()]
+    return [
+        "They chose the weights: on the dataset's validation split, or on held-out training "
+        "sentences if it has none; never on the test split. What judges style here, the benchmark "
+        "does not score with. A published validation split may share some sentences with the "
+        "training split. Scores on the test split are the leaderboard's.",
+        "",
+        "| score | value |",
+        "| --- | --- |",
+        *rows,
+    ]
+
+
+def _settings(card: SystemCard) -> Iterable[str]:
+    if not card.settings:
+        return ["It has none."]
+    known = {setting.name: setting for setting in _described(card.kind)}
+    rows = []
+    for name in sorted(card.settings, key=[*known, *card.settings].index):
+        about = known.get(name, Setting(name, ""))
+        usual = "" if about.default is None else json.dumps(about.default)
+        cells = (f"`{name}`", json.dumps(card.settings[name]), usual, about.help)
+        rows.append(f"| {' | '.join(map(_cell, cells))} |")
+    return ["| setting | value | default | meaning |", "| --- | --- | --- | --- |", *rows]
+
+
+def _described(kind: str) -> list[Setting]:
+    """The settings of a kind of system, if what implements it is installed here."""
+    from .registry import system_class  # which imports the module of cards
+
+    try:
+        config = system_class(kind).Config
+    except (UnknownNameError, InputError, ImportError):
+        return []
+    return [] if config is None else described(config)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _licence(datasets: Sequence[str]) -> Iterator[str]:
+    terms = [
+        f"{DATASETS[name].title}: {DATASETS[name].licence or 'none stated'}"
+        for name in datasets
+        if name in DATASETS
+    ]
+    if terms:
+        yield f"A model has the terms of what it learned from. {'; '.join(terms)}."
+    yield "The code that trains and runs it is TSTBench's, Apache-2.0."
+
+
+def _citation(card: SystemCard) -> list[str]:
+    lines = [f"The algorithm: {card.origin}.", ""] if card.origin else []
+    lines += [f"The implementation and the benchmark: {BENCHMARK_PAPER}", ""]
+    return [*lines, "```bibtex", *BIBTEX.strip().splitlines(), "```"]
 
 
 SYSTEM_STORE = Store(

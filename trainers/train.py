@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
+import time
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from pydantic import JsonValue
 
 from ..console import say
 from ..datasets_scripts.directions import Direction
@@ -16,7 +20,6 @@ from ..errors import InputError, unknown_name
 from ..files import check_replaceable, make_folder
 from ..pace import process_index, training
 from ..settings import read_settings
-from .learning.clock import Clock
 from .learning.curve import CURVE_FILE
 from .learning.run import IN_MEMORY, Run
 from .registry import system_class
@@ -24,6 +27,45 @@ from .system import SystemConfig
 from .system_card import SYSTEM_STORE, StoredSystem, SystemCard, run_name
 
 PRESETS = ("tstbench", "small", "tiny")  # each a method of SystemConfig
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Started before a training, asked after it.
+
+    Attributes:
+        began: on the monotonic clock, in seconds.
+        whole: whether the training began from nothing; the time of one that was continued is
+            not known.
+        run: where it takes place.
+    """
+
+    began: float
+    whole: bool
+    run: Run
+
+    @classmethod
+    def start(cls, folder: Path, run: Run) -> Clock:
+        """Start; ``folder`` may have checkpoints of the training's earlier part."""
+        # As save_checkpoint names them, and transformers.
+        checkpoints = [*folder.rglob("step-*"), *folder.rglob("checkpoint-*")]  # phases' too
+        continued = run.resume != "no" and bool(checkpoints)
+        return cls(time.monotonic(), not continued, run)
+
+    def made(self) -> dict[str, JsonValue]:
+        """``seconds`` (if it ran in one go), ``device``, ``threads`` and ``processes``."""
+        import torch  # what has a learning curve has imported it
+
+        found: dict[str, JsonValue] = {}
+        if self.whole:
+            found["seconds"] = round(time.monotonic() - self.began, 1)
+        if self.run.device != "cpu" and torch.cuda.is_available():
+            found["device"] = torch.cuda.get_device_name()
+        else:
+            found["device"] = f"cpu, {platform.machine()}"
+            found["threads"] = torch.get_num_threads()
+        found["processes"] = int(os.environ.get("WORLD_SIZE", "1"))
+        return found
 
 
 class Seeded(NamedTuple):

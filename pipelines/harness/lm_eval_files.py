@@ -9,7 +9,7 @@ from ...datasets_scripts.catalog import BENCHMARK_DATASETS
 from ...datasets_scripts.directions import Direction
 from ...files import home, write_text
 from ...metrics.registry import METRICS, benchmark_metrics
-from ...trainers.prompting.settings import ChatSettings
+from ...trainers.prompted import ChatSettings
 
 FOLDER = "lm_eval"
 _COMMON = "_common.yaml"

@@ -26,10 +26,10 @@ from ...datasets_scripts.load import TestSet, load_test_set
 from ...errors import InputError, MissingExtraError, MissingScorerError, unknown_name
 from ...metrics.measure import roles_needed
 from ...records import Strict
+from ...trainers.prompted import ChatSettings
 from ...trainers.prompting.cleaning import RULES, Cleaned, Context, clean, rule_names
 from ...trainers.prompting.few_shot import Chooser, load_pool
 from ...trainers.prompting.prompts import USUAL, Example, Prompts, load_prompts
-from ...trainers.prompting.settings import ChatSettings
 from ..evaluate import evaluate
 from ..outputs import Outputs
 from ..predictions import one_line

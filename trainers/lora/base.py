@@ -7,18 +7,20 @@ with a hash of its weights, configuration and tokenizer, and every other model i
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from logging import ERROR, getLogger
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any, Literal, cast
 
-from ...errors import InputError, MissingFileError, MissingScorerError
-from ...files import home, keep_json, process_folder, write_json
+from ...errors import InputError, MissingFileError, MissingScorerError, require
+from ...files import home, keep_json, process_folder, write_bytes, write_json
 from ...hub import is_repo_id
 from ...metrics.scorers.device import Device, Placement
 from ...metrics.scorers.gguf import converted, gguf_file
@@ -32,17 +34,96 @@ from ...metrics.scorers.weights import (
     read_tokenizer,
     weights_digest,
 )
+from ...untrusted import read_json
 from ..learning.backbones import BackboneShape, byte_level_tokenizer, random_model
-from .quantization import (
-    Quantization,
-    bits_config,
-    check_layers,
-    check_quantization,
-    local_device,
-)
 
 # Where PEFT imports it on a CPU, it advises to install one more package.
 getLogger("bitsandbytes.backends.cpu.ops").setLevel(ERROR)
+
+Quantization = Literal["4bit", "8bit", "none"]
+
+
+def local_device(place: str) -> str:
+    """The device of this process among those that were launched together."""
+    return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if place == "cuda" else place
+
+
+def check_quantization(quantization: Quantization, place: str) -> None:
+    """Find out, before a model is loaded, whether it can be quantised here.
+
+    Raises:
+        InputError: bitsandbytes is missing, or does not compute on this device.
+    """
+    advice = "Choose --quantization none, or 8bit or 4bit where it can"
+    try:
+        bits = require("bitsandbytes", "quantize")
+        require("accelerate", "train")
+    except ImportError as error:
+        raise InputError(f"--quantization {quantization}: {error}. {advice}") from error
+    where = local_device(place)
+    try:
+        _compute(quantization, (128, 128), where)
+    except Exception as error:  # of many kinds: a missing library, an operator, an old GPU
+        raise InputError(
+            f"--quantization {quantization}: bitsandbytes {bits.__version__} cannot do it on "
+            f"{where}: {error}. {advice}"
+        ) from error
+
+
+def check_layers(model: Any, quantization: Quantization) -> None:
+    """Find out whether a quantised model's layers compute: on some CPUs only wide ones do.
+
+    A layer of the narrowest one's shape is tried; the model itself is left as it is.
+
+    Raises:
+        InputError: they do not.
+    """
+    from bitsandbytes.nn import Linear4bit, Linear8bitLt
+
+    kinds = (Linear4bit, Linear8bitLt)
+    layers = [layer for layer in model.modules() if isinstance(layer, kinds)]
+    if not layers:
+        return
+    shape = min((layer.in_features, layer.out_features) for layer in layers)
+    try:
+        _compute(quantization, shape, model.device)
+    except Exception as error:
+        raise InputError(
+            f"--quantization {quantization}: layers of this model, {shape[0]} wide, cannot be "
+            f"computed so on {model.device}: {error}. Choose --quantization none"
+        ) from error
+
+
+def _compute(quantization: Quantization, shape: tuple[int, int], where: Any) -> None:
+    """What a layer of a shape does in training, and in generation, which is another way."""
+    import torch
+    from bitsandbytes import nn
+
+    layer = (
+        nn.Linear4bit(*shape, quant_type="nf4", compress_statistics=True)
+        if quantization == "4bit"
+        else nn.Linear8bitLt(*shape, has_fp16_weights=False)
+    ).to(where)
+    row = torch.ones(2, shape[0], device=where, requires_grad=True)
+    layer(row).float().sum().backward()
+    with torch.no_grad():
+        layer.eval()(row.detach())
+
+
+def bits_config(quantization: Quantization, dtype: Any) -> Any:
+    """What transformers quantises a model by; ``dtype`` is what it computes in."""
+    from transformers import BitsAndBytesConfig
+
+    if quantization == "8bit":
+        return BitsAndBytesConfig(load_in_8bit=True)
+    # QLoRA (Dettmers et al. 2023), sections 3 and 4: NormalFloat, constants quantised as well.
+    return BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=dtype,
+    )
+
 
 SCRATCH = "scratch"  # instead of a model: a small random one, for tests
 BASE_FILE = "base.json"
@@ -259,3 +340,92 @@ def quiet() -> Iterator[None]:
             yield
     finally:
         logging.set_verbosity(level)
+
+
+# What of PEFT's settings is a regular expression, or says which layers in another way.
+_PATTERNS = (
+    "rank_pattern", "alpha_pattern", "exclude_modules", "layers_pattern", "layers_to_transform",
+    "layer_replication", "modules_to_save", "target_parameters", "trainable_token_indices",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """What was learned: weights, and which layers they belong to.
+
+    Attributes:
+        config: ``LoraConfig`` of PEFT.
+        weights: by name, on the CPU.
+    """
+
+    config: Any
+    weights: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, folder: Path) -> Adapter:
+        """Read a folder that :meth:`write`, or PEFT, wrote.
+
+        Raises:
+            InputError: it is no LoRA adapter, or damaged.
+        """
+        from peft import LoraConfig
+        from safetensors.torch import load_file
+
+        file = folder / "adapter_config.json"
+        settings = read_json(file)
+        settings = settings if isinstance(settings, dict) else {}
+        chosen = [name for name in _PATTERNS if settings.get(name)]
+        if chosen or not isinstance(settings.get("target_modules"), list):
+            raise InputError(
+                f"{file}: adapters here name their layers in target_modules, one by one; "
+                f"{chosen[0] if chosen else 'a pattern'} is not read"
+            )
+        try:
+            config = LoraConfig.from_pretrained(str(folder))
+            if not isinstance(config, LoraConfig):
+                raise TypeError(f"its kind is {type(config).__name__}")
+            weights = load_file(folder / "adapter_model.safetensors")
+            if config.r not in {len(part) for part in weights.values()}:
+                raise ValueError(f"r is {config.r}, but its weights have another rank")
+            return cls(config, weights)
+        except Exception as error:  # PEFT's and safetensors' own, of many kinds
+            raise InputError(f"{folder} is not a LoRA adapter, or damaged: {error}") from error
+
+    def write(self, folder: Path, base: Identity) -> None:
+        """Write the files of PEFT; the base is named by its Hub id, never by a path."""
+        from safetensors.torch import save
+
+        folder.mkdir(parents=True)
+        self.config.base_model_name_or_path = base.name
+        self.config.revision = base.revision or None
+        self.config.inference_mode = True
+        self.config.save_pretrained(str(folder))
+        file = folder / "adapter_config.json"
+        content = json.loads(file.read_bytes())
+        if isinstance(content["target_modules"], list):  # a set in PEFT, in an order of its own
+            content["target_modules"].sort()
+        write_json(file, content)
+        content = save(dict(self.weights), {"format": "pt"})
+        write_bytes(folder / "adapter_model.safetensors", content)
+
+    def on(self, model: Any) -> Any:
+        """The model with the adapter, as PEFT's model.
+
+        Raises:
+            InputError: it has not the layers that the adapter belongs to.
+        """
+        from peft import get_peft_model, set_peft_model_state_dict
+
+        try:
+            with quiet():
+                adapted = get_peft_model(model, deepcopy(self.config))
+                found: Any = set_peft_model_state_dict(adapted, dict(self.weights))
+        except Exception as error:  # PEFT's own, of many kinds
+            raise InputError(f"the adapter does not fit the base model: {error}") from error
+        lacking = [name for name in found.missing_keys if "lora_" in name]
+        if found.unexpected_keys or lacking:
+            raise InputError(
+                "the adapter does not fit the base model: "
+                f"{', '.join([*found.unexpected_keys, *lacking][:3])}"
+            )
+        return adapted.eval()

@@ -11,9 +11,8 @@ from ...datasets_scripts.directions import Direction
 from ...settings import Count, Natural, NotNegative, Positive, Share, setting
 from ..learning.pairs import PairsFrom
 from ..system import SystemConfig
-from .base import SCRATCH
+from .base import SCRATCH, Quantization
 from .instruction_data import BUILTIN
-from .quantization import Quantization
 from .records import Template
 
 

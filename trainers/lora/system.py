@@ -33,18 +33,20 @@ from torch import Tensor
 from ...datasets_scripts.catalog import language_of
 from ...datasets_scripts.training import TrainingData
 from ...errors import InputError
-from ...metrics.scorers.portable import portable
+from ...files import atomic_folder, write_json, write_text
+from ...metrics.scorers.portable import base_datasets, portable
+from ...metrics.scorers.weights import quiet_loading
 from ...metrics.text import preparation
 from ...settings import read_settings
 from ..learning.corpus import by_length
 from ..learning.pairs import Paired, lexical_pairs
 from ..learning.run import IN_MEMORY, Run, half_of
+from ..load import load_system
 from ..prefix_lm import drawn
 from ..prompting.prompts import instruction
 from ..system import Request, System, SystemCard, SystemConfig, Task
 from ..system_card import Family
-from .adapter import Adapter
-from .base import SCRATCH, Base, longest_row, quiet
+from .base import SCRATCH, Adapter, Base, longest_row, quiet
 from .config import (
     AdapterConfig,
     InstructedSettings,
@@ -53,7 +55,7 @@ from .config import (
     LoraSettings,
 )
 from .instruction_data import load_instructions
-from .records import Record, answer, prompt, prompt_rows, rows_of
+from .records import Record, Template, answer, prompt, prompt_rows, rows_of
 from .tuning import Tuned, tune
 
 
@@ -408,3 +410,70 @@ class LlamaLoraInst(_Adapted):
             n_pairs=0,
             n_excluded=0,
         )
+
+
+_MERGED = "merged.json"
+_SLOT = "\0"
+
+
+def merge(folder: str, out: Path, *, base: str = "", revision: str | None = None) -> Path:
+    """Write the base model of a system with its adapter added to the weights, in float32.
+
+    A server such as vLLM serves this ordinary checkpoint under a name; ``transfer --model`` then
+    asks it like any other. The layout that it was taught is its chat template.
+
+    Args:
+        folder: of the system, or its Hub id.
+        out: to write; an earlier merged model at its place is replaced.
+        base: the base model's folder, if it is not found by itself.
+        revision: for a Hub id.
+
+    Raises:
+        InputError: the system has no adapter, or ``out`` contains something else.
+        MissingSystemError, MissingFileError, IntegrityError: as for loading it.
+    """
+    system = load_system(folder, revision=revision, device="cpu")
+    if not isinstance(system, LlamaLora | LlamaLoraInst):
+        raise InputError(
+            f"{system.card.name} is a {system.card.kind}, which has no adapter to merge"
+        )
+    with atomic_folder(out, ours=lambda path: (path / _MERGED).is_file()) as scratch, quiet():
+        model, tokenizer = system.merged(base)
+        tokenizer.chat_template = chat_template(tokenizer, system.config.template)
+        with quiet_loading():
+            model.save_pretrained(scratch)
+        tokenizer.save_pretrained(scratch)
+        card: dict[str, Any] = {
+            "system": system.card.name,
+            "recipe": system.card.recipe,
+            "directions": list(system.card.directions),
+            "datasets": base_datasets(system.card.settings),
+            "base": system.base_model(base).identity.name,
+        }
+        write_json(scratch / _MERGED, card)
+        write_text(scratch / "README.md", _readme(card))
+    return out
+
+
+def chat_template(tokenizer: Any, template: Template) -> str:
+    """A message as an instruction without input, in the layout of training."""
+    before, after = prompt(_SLOT, "", template).split(_SLOT)
+    starts = prompt_rows(tokenizer, ["a"])[0][0] == tokenizer.bos_token_id
+    return (
+        f"{'{{ bos_token }}' if starts else ''}"
+        "{% for message in messages %}{% if message['role'] == 'user' %}"
+        f"{before}{{{{ message['content'] }}}}{after}"
+        "{% elif message['role'] == 'assistant' %}{{ message['content'] }}{{ eos_token }}\n"
+        "{% endif %}{% endfor %}"
+    )
+
+
+def _readme(card: dict[str, Any]) -> str:
+    return (
+        f"# {card['system']}, merged\n\n"
+        f"The language model {card['base']} with the adapter of {card['system']} "
+        f"({', '.join(card['directions']) or 'any direction'}) added to its weights.\n\n"
+        "```python\nfrom transformers import AutoModelForCausalLM, AutoTokenizer\n\n"
+        'model = AutoModelForCausalLM.from_pretrained("<this folder>")\n```\n\n'
+        "Its terms are those of the base model and of the data that the adapter learned from.\n"
+    )

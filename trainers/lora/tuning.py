@@ -25,8 +25,7 @@ from ...pace import paced, stopped
 from ..learning.curve import Curve
 from ..learning.run import Run, half_of
 from ..learning.sampler import Order
-from .adapter import Adapter
-from .base import Base, longest_row, quiet
+from .base import Adapter, Base, longest_row, quiet
 from .config import AdapterConfig
 from .keeping import Keeper, callback_of
 from .records import Row

@@ -22,8 +22,7 @@ from tstbench.pipelines.harness.questions import (
     dataset_directions,
     read_settings,
 )
-from tstbench.trainers.prompting.plan import Plan
-from tstbench.trainers.prompting.settings import ChatSettings
+from tstbench.trainers.prompted import ChatSettings, Plan
 from tstbench.trainers.system import Request, Task
 
 DIRECTION = "mini/negative-to-positive"

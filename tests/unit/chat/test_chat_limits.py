@@ -18,8 +18,7 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.errors import InputError, LimitError, ServerError
 from tstbench.metrics.scorers.judge import judge_settings
 from tstbench.trainers.load import load_system
-from tstbench.trainers.prompting.plan import Plan
-from tstbench.trainers.prompting.settings import ChatSettings
+from tstbench.trainers.prompted import ChatSettings, Plan
 from tstbench.trainers.system import Generation
 
 DIRECTION = "mini/negative-to-positive"

@@ -33,8 +33,8 @@ from tstbench.pipelines.output_checks import find_suspicions
 from tstbench.pipelines.outputs import find_outputs, read_outputs
 from tstbench.pipelines.results import check_names, folder_name
 from tstbench.settings import from_texts
+from tstbench.trainers.prompted import ChatSettings
 from tstbench.trainers.prompting.prompts import load_prompts
-from tstbench.trainers.prompting.settings import ChatSettings
 from tstbench.untrusted import read_json
 
 INVISIBLE = "\u200b", "\u2060\ufeff", "\u00ad", "\u3164", "\u2800", "\U000e0041", "\x08", " \u200d "

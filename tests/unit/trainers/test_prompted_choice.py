@@ -9,11 +9,9 @@ from tstbench.datasets_scripts.catalog import load_data, parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError
 from tstbench.trainers.load import load_system
+from tstbench.trainers.prompted import ChatSettings, Judge, Plan
 from tstbench.trainers.prompting.few_shot import Chooser, Pool, load_pool
-from tstbench.trainers.prompting.plan import Plan
 from tstbench.trainers.prompting.prompts import Example
-from tstbench.trainers.prompting.rerank import Judge
-from tstbench.trainers.prompting.settings import ChatSettings
 from tstbench.trainers.system import Generation, Request, Task
 
 MINI = parse_direction("mini/negative-to-positive")

@@ -18,12 +18,10 @@ from tstbench.datasets_scripts.catalog import BENCHMARK_DATASETS, parse_directio
 from tstbench.datasets_scripts.directions import Direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, LimitError, MissingFileError, UnknownNameError
+from tstbench.trainers.prompted import ChatSettings, Judge, Plan, majority
 from tstbench.trainers.prompting.cleaning import RULES, Context, clean, rule_names
 from tstbench.trainers.prompting.few_shot import load_pool
-from tstbench.trainers.prompting.plan import Plan
 from tstbench.trainers.prompting.prompts import Example, load_prompts, prompt_names
-from tstbench.trainers.prompting.rerank import Judge, majority
-from tstbench.trainers.prompting.settings import ChatSettings
 from tstbench.trainers.system import Request, Task
 
 YELP = Direction("yelp", "negative", "positive")

@@ -1,35 +1,23 @@
-"""HTML from Jinja2 templates: text is escaped, markup that was made by a template is not."""
+"""HTML from Jinja2 templates: text is escaped, markup that a template made is not."""
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 
-def render(name: str, **values: object) -> Markup:
-    """Return what a template makes of the values.
-
-    Args:
-        name: of the template, by its path in this folder.
-        values: text, which is escaped, ``Markup``, or objects that the template reads.
-    """
-    return Markup(_environment().get_template(name).render(**values))  # noqa: S704
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+def environment(folder: Path) -> Environment:
+    """Return what renders the templates of a folder."""
+    made = Environment(
+        loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["sentence"] = _sentence
-    return environment
+    made.filters["sentence"] = _sentence
+    return made
 
 
 def _sentence(text: str) -> str:

@@ -8,9 +8,8 @@ from difflib import get_close_matches
 from markupsafe import Markup
 
 from ...datasets_scripts.catalog import DIRECTIONS
-from .controls import link, notice
 from .data import Board, direction_title
-from .markup import el, join
+from .markup import el, join, ui
 from .query import VIEWS, Query
 
 _MOST = 12  # links in one notice
@@ -27,7 +26,7 @@ Did you mean s_bleu? Showing s-BLEU.</div>
         return None
     near = get_close_matches(wanted, known, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]}?" if near else ""
-    return notice(
+    return ui.notice(
         f"There is no {what} \N{LEFT DOUBLE QUOTATION MARK}{wanted}"
         f"\N{RIGHT DOUBLE QUOTATION MARK}.{hint} Showing {shown}."
     )
@@ -50,11 +49,11 @@ def missing_direction(board: Board, wanted: str, shown: str, view: str) -> Marku
         what = "has not been read yet"
     hint = f" Did you mean {near[0]}?" if near else ""
     links = [
-        link(direction_title(direction), view=view, direction=direction.name)
+        ui.link(direction_title(direction), view=view, direction=direction.name)
         for direction in board.directions[:_MOST]
     ]
     more = len(names) - len(links)
-    return notice(
+    return ui.notice(
         f"{wanted} {what}.{hint} Showing {shown}.",
         el(
             "p",

@@ -5,37 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from markupsafe import Markup
-
 from ...errors import InputError, unknown_name
 from ...pipelines.rankings import Form, Layout, standings_text
 from ...pipelines.report import Report
 from ...pipelines.standings import Standings
 from .data import Board, Entry
-from .markup import el
 from .query import Query
 from .ranks import RankCache
 from .runs import result_of
 from .scene import open_scene
 
 FORMS = {"csv": ("CSV", "csv"), "latex": ("LaTeX", "tex"), "markdown": ("Markdown", "md")}
-
-
-def download_buttons() -> Markup:
-    """One button for each format; the script saves what the server answers."""
-    buttons = [
-        el(
-            "button",
-            title,
-            type="button",
-            class_="quiet",
-            data_action="download",
-            value=form,
-            title=f"Download this table as {title}",
-        )
-        for form, (title, _) in FORMS.items()
-    ]
-    return el("div", el("span", "Download"), buttons, role="group", class_="downloads")
 
 
 def download(board: Board, query: Query, form: str, ranks: RankCache) -> dict[str, str]:

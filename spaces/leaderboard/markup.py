@@ -6,9 +6,30 @@ string is text and is escaped when it is put into markup.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
 
+from jinja2 import Environment
 from markupsafe import Markup, escape
+
+from ...metrics.units import DASH
+from ...pipelines.ranked_table import DOUBT
+from ...pipelines.report import SystemInfo
+from ..templates import environment
+from .words import (
+    ASPECT_TITLES,
+    FAMILIES,
+    interval_text,
+    metric_title,
+    number,
+    parallel_text,
+    rank_text,
+    styles_text,
+    unit_text,
+)
+
+SHOWN = 50  # rows of a long table before "show all"
 
 _VOID = frozenset({"br", "hr", "img", "input", "meta"})
 
@@ -59,12 +80,47 @@ def _collect(children: Iterable[Child], pieces: list[str]) -> None:
             _collect(child, pieces)
 
 
-def https_link(url: str | None, *children: Child, **attributes: object) -> Markup | None:
-    """A link to another site; ``None`` unless it is plain https.
+def render(name: str, **values: object) -> Markup:
+    """What a template makes of the values: text is escaped, markup is not."""
+    return Markup(_environment().get_template(name).render(**values))  # noqa: S704
 
-    >>> https_link("javascript:alert(1)", "outputs") is None
-    True
-    """
-    if url is None or not url.startswith("https://"):
-        return None
-    return el("a", *children, href=url, rel="noopener noreferrer", target="_blank", **attributes)
+
+class _Macros:
+    """The macros of macros.html, as functions that return markup."""
+
+    def __getattr__(self, name: str) -> Callable[..., Markup]:
+        macro: Callable[..., Markup] = getattr(
+            _environment().get_template("macros.html").module, name
+        )
+        return macro
+
+
+ui = _Macros()
+
+
+@cache
+def _environment() -> Environment:
+    made = environment(Path(__file__).parent / "templates")
+    made.globals.update(
+        DASH=DASH,
+        DOUBT=DOUBT,
+        SHOWN=SHOWN,
+        aspects=ASPECT_TITLES,
+        families=FAMILIES,
+        interval_text=interval_text,
+        metric_title=metric_title,
+        number=number,
+        parallel_key=_parallel_key,
+        parallel_text=parallel_text,
+        rank_text=rank_text,
+        styles_text=styles_text,
+        unit_text=unit_text,
+    )
+    return made
+
+
+def _parallel_key(system: SystemInfo) -> str:
+    """The value for the filter by training data."""
+    if system.is_bound:  # nothing was trained
+        return "unknown"
+    return {True: "yes", False: "no", None: "unknown"}[system.needs_parallel]

@@ -8,198 +8,22 @@ from itertools import groupby
 from markupsafe import Markup
 
 from ...metrics.registry import caution
-from ...metrics.units import DASH
 from ...pipelines.meta import known as agreement
 from .address import missing
-from .controls import bar, copy_link, hidden, link, search, select
 from .data import Board, dataset_title, direction_title
-from .download import download_buttons
 from .groups import protocol_key
 from .marks import MOST_SERIES, in_series, legend
-from .markup import el, join
-from .overview import Overview, OverviewColumn, OverviewRow
+from .markup import el, join, render, ui
+from .overview import Overview
 from .places import bold
 from .query import VIEWS, Query
 from .ranks import RankCache
 from .row_chart import Block, Dot, Line, better_right, row_chart
-from .runs import deviation, deviation_text, run_links
+from .runs import deviation
 from .scales import around
-from .scene import View, figure_box, nothing_yet, problems
+from .scene import View, figure_box
 from .standings import Standings
-from .table_parts import SHOWN, doubt, framed, parallel_key, sort_header, system_facts
-from .words import BOLD, BOUNDS, metric_title, number, shortened, styles_text, unit_text
-
-
-def overview_table(overview: Overview, standings: Standings, *, whole: bool = True) -> Markup:
-    """Systems x directions, for one metric; bounds below."""
-    columns = overview.columns
-    groups = [
-        el(
-            "th",
-            dataset_title(dataset),
-            colspan=len(list(some)),
-            scope="colgroup",
-            class_="group dataset",
-        )
-        for dataset, some in groupby(columns, key=lambda c: c.direction.dataset)
-    ]
-    summaries = _summary_headers(overview)
-    head = el(
-        "thead",
-        el("tr", el("td", class_="corner"), [el("td") for _ in summaries], groups, class_="groups"),
-        el(
-            "tr",
-            sort_header("System", "system", "text", class_="system"),
-            summaries,
-            [_direction_header(i, column, overview) for i, column in enumerate(columns)],
-        ),
-    )
-    return framed(
-        f"{metric_title(overview.metric)} of each system on each direction",
-        head,
-        lambda i, row: _overview_row(i, row, overview, standings),
-        overview.systems,
-        overview.bounds,
-        width=1 + len(summaries) + len(columns),
-        whole=whole,
-    )
-
-
-def _summary_headers(overview: Overview) -> list[Markup]:
-    count = len(overview.columns)
-    found = []
-    if overview.why_no_rank is None:
-        found.append(
-            sort_header(
-                "Beats",
-                "won",
-                "number",
-                small="% of others \N{UPWARDS ARROW}",
-                hint="The share of the other systems that it beats: of each two, the one with the "
-                "better mean rank on the directions that both have wins",
-                class_="value mean",
-            )
-        )
-        found.append(
-            sort_header(
-                "Mean rank",
-                "rank",
-                "number",
-                higher=False,
-                small=f"of {count} \N{DOWNWARDS ARROW}",
-                hint=f"The mean of a system's ranks on the {count} directions",
-                class_="value mean",
-            )
-        )
-    if overview.why_no_mean is None:
-        found.append(
-            sort_header(
-                "Mean",
-                "mean",
-                "number",
-                higher=overview.higher_is_better,
-                small=f"of {count}",
-                hint=f"The mean of the {count} directions, each with equal weight",
-                class_="value mean",
-            )
-        )
-    return found
-
-
-def _direction_header(index: int, column: OverviewColumn, overview: Overview) -> Markup:
-    title = styles_text(column.direction).replace("→ ", "→\N{NO-BREAK SPACE}")
-    return sort_header(
-        f"{title} #{column.edition}" if column.edition else title,
-        f"{column.direction.name}{'#' + column.edition if column.edition else ''}",
-        "number",
-        higher=overview.higher_is_better,
-        hint=f"{metric_title(overview.metric)} on {column.direction.name}",
-        class_="value styles",
-        data_column=index,
-        data_signature=column.signature,
-    )
-
-
-def _overview_row(index: int, row: OverviewRow, overview: Overview, standings: Standings) -> Markup:
-    entry = next(entry for entry in row.entries if entry is not None)
-    system = entry.report.system
-    cells = []
-    if overview.why_no_rank is None:
-        won = el("span", DASH if row.is_bound else f"{row.won:.0%}".rstrip("%"))
-        value = None if row.is_bound else row.won
-        cells += [el("td", won, class_="value mean", data_value=value), _rank_cell(row, standings)]
-    if overview.why_no_mean is None:
-        cells.append(_mean_cell(row, overview.unit))
-    cells += (_value_cell(i, row, overview, standings) for i in range(len(row.values)))
-    return el(
-        "tr",
-        el(
-            "th",
-            el(
-                "span",
-                link(row.system, view="system", system=system.name),
-                class_="name",
-                title=system.origin,
-            ),
-            system_facts(
-                system, run_links(entry.runs), doubt(*(e.report for e in row.entries if e))
-            ),
-            scope="row",
-            class_="system",
-        ),
-        cells,
-        data_name=row.system.casefold(),
-        data_family=system.family,
-        data_parallel=parallel_key(system),
-        data_bound=row.is_bound,
-        data_place=index,
-        hidden=index >= SHOWN,
-    )
-
-
-def _value_cell(i: int, row: OverviewRow, overview: Overview, standings: Standings) -> Markup:
-    value = row.values[i]
-    if value is None:
-        return el("td", el("span", DASH, class_="none"), class_="value")
-    places = standings.places[i] if standings.places else {}
-    best = bold(places.get(row.system), len(places))
-    shown = el("b" if best else "span", number(value, overview.unit))
-    entry = row.entries[i]
-    spread = deviation(entry.report.scores[0]) if entry else None
-    behind = deviation_text(spread, overview.unit)
-    return el("td", shown, behind, class_="value", data_value=f"{value:.6g}")
-
-
-def _rank_cell(row: OverviewRow, standings: Standings) -> Markup:
-    if row.mean_rank is None:
-        return el("td", el("span", DASH, class_="none"), class_="value mean")
-    shown = f"{row.mean_rank:.2f}"
-    if row.covered < len(row.values):
-        hint = (
-            "Over some of the directions, where others competed: not comparable with the mean "
-            "ranks of other systems."
-        )
-        return el(
-            "td",
-            el("span", shown, title=hint, class_="none"),
-            el("small", f"{row.covered} of {len(row.values)}"),
-            class_="value mean",
-        )
-    interval = standings.mean_ranks.get(row.system)
-    bounds = el("small", f"{interval[0]:.2f}{DASH}{interval[1]:.2f}") if interval else None
-    return el(
-        "td", el("span", shown), bounds, class_="value mean", data_value=f"{row.mean_rank:.6g}"
-    )
-
-
-def _mean_cell(row: OverviewRow, unit: str) -> Markup:
-    if row.mean is None:
-        note = f"{row.covered} of {len(row.values)}"
-        hint = "No mean: a mean over only some of the directions would not be comparable."
-        return el("td", el("span", note, class_="none", title=hint), class_="value mean")
-    shown = el("span", number(row.mean, unit))
-    return el("td", shown, class_="value mean", data_value=f"{row.mean:.6g}")
-
+from .words import BOLD, BOUNDS, metric_title, number, shortened, unit_text
 
 _LONGEST_NAME = 32
 
@@ -208,19 +32,24 @@ def overview_view(board: Board, query: Query, ranks: RankCache) -> View:
     """All directions: systems x directions, for one metric."""
     overview = ranks.overview(board, query)
     if overview is None:
-        return View(nothing_yet(board), VIEWS["overview"])
+        return View(ui.nothing_yet(board), VIEWS["overview"])
     standings, pending = ranks.standings(board, overview)
-    picture = across_box(overview) if len(overview.columns) > 1 else None
-    html = join(
-        [
-            bar(*_pickers(overview), search("Find a system", "name")),
-            _notes(query, overview),
-            problems(board),
-            el("div", download_buttons(), copy_link(), class_="filters"),
-            overview_table(overview, standings, whole=query.rows == "all"),
-            _how_to_read(overview, standings, pending=pending),
-            picture,
-        ]
+    groups = groupby(overview.columns, key=lambda c: c.direction.dataset)
+    html = render(
+        "overview.html",
+        board=board,
+        bold=bold,
+        columns=overview.columns,
+        deviation=deviation,
+        groups=[(dataset_title(dataset), len([*some])) for dataset, some in groups],
+        lines=_how_to_read(overview, standings, pending=pending),
+        notes=_notes(query, overview),
+        overview=overview,
+        pickers=_pickers(overview),
+        picture=across_box(overview) if len(overview.columns) > 1 else "",
+        standings=standings,
+        title=metric_title(overview.metric),
+        whole=query.rows == "all",
     )
     title = f"{metric_title(overview.metric)} on all directions"
     return View(html, title, pending=pending)
@@ -242,19 +71,19 @@ def _notes(query: Query, overview: Overview) -> list[Markup | None]:
 
 def _pickers(overview: Overview) -> list[Markup]:
     metrics = [(metric, metric_title(metric)) for metric in overview.metrics]
-    found = [select("metric", "Metric", metrics, overview.metric)]
+    found = [ui.select("metric", "Metric", metrics, overview.metric)]
     if len(overview.datasets) > 1:
         datasets = [("", "All datasets"), *((d, dataset_title(d)) for d in overview.datasets)]
-        found.append(select("dataset", "Directions of", datasets, overview.dataset))
+        found.append(ui.select("dataset", "Directions of", datasets, overview.dataset))
     key = protocol_key(overview.protocol)
     if len(overview.protocols) > 1:
         labels = _differences(overview.protocols)
         options = [
             (protocol_key(p), label) for p, label in zip(overview.protocols, labels, strict=True)
         ]
-        found.append(select("protocol", "Scored with", options, key))
+        found.append(ui.select("protocol", "Scored with", options, key))
     else:
-        found.append(hidden("protocol", key))
+        found.append(ui.hidden("protocol", key))
     return found
 
 
@@ -270,7 +99,7 @@ def _differences(protocols: Sequence[str]) -> list[str]:
     return [", ".join(some) or "the rest" for some in own]
 
 
-def _how_to_read(overview: Overview, standings: Standings, *, pending: bool) -> Markup:
+def _how_to_read(overview: Overview, standings: Standings, *, pending: bool) -> list[str]:
     """The legend below the table, for what is on the page."""
     count = len(overview.columns)
     lines = [BOLD]
@@ -299,8 +128,7 @@ def _how_to_read(overview: Overview, standings: Standings, *, pending: bool) -> 
         lines.append(f"{told}.")
     notes = (caution(overview.metric, column.signature) for column in overview.columns)
     lines += (f"† {note}." for note in dict.fromkeys(notes) if note)
-    lines += [BOUNDS] if overview.bounds else []
-    return el("div", [el("p", line) for line in lines], class_="legend")
+    return [*lines, BOUNDS] if overview.bounds else lines
 
 
 def across_box(overview: Overview) -> Markup:

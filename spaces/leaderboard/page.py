@@ -14,19 +14,17 @@ from markupsafe import Markup
 from ...errors import TSTBenchError
 from ...pipelines.results import Stored
 from ..design.stylesheet import stylesheet
-from ..templates import render as template
 from ..web import MAX_CALL, Call, make_app
-from .controls import notice
 from .data import Board, Results
 from .download import download
-from .markup import el
+from .markup import el, render, ui
 from .picture_view import lengths_picture, map_picture
 from .query import VIEWS, Query
 from .ranks import RankCache
 from .scene import View
 from .submission import MAX_BYTES
 from .submit import Desk, Form, closed
-from .views import render
+from .views import render as render_view
 
 if TYPE_CHECKING:
     import gradio
@@ -158,7 +156,7 @@ class Page:
         def made() -> View:
             board = self._results.so_far()
             with self._results.serving():
-                return render(board, query, self._ranks)
+                return render_view(board, query, self._ranks)
 
         return _safely(made)
 
@@ -185,9 +183,7 @@ def document(view: str, shown: View, form: Markup) -> Markup:
         shown: what is on the stage.
         form: the submit view, which keeps what was filled in while others are on the stage.
     """
-    return template(
-        "leaderboard/templates/page.html", view=view, views=VIEWS, shown=shown, form=form
-    )
+    return render("page.html", view=view, views=VIEWS, shown=shown, form=form)
 
 
 def outputs_file(board: Board, direction: str, system: str) -> Response:
@@ -225,8 +221,8 @@ def _safely(make: Callable[[], View]) -> View:
     try:
         return make()
     except TSTBenchError as error:
-        return View(notice(str(error), kind="warning"), "Error")
+        return View(ui.notice(str(error), kind="warning"), "Error")
     except Exception:
         _LOG.exception("a view failed")
         text = "This view failed because of a bug; see the log. The other views still work."
-        return View(notice(el("p", text), kind="warning"), "Error")
+        return View(ui.notice(el("p", text), kind="warning"), "Error")

@@ -11,16 +11,15 @@ from markupsafe import Markup
 
 from ...errors import TSTBenchError
 from .address import missing
-from .controls import bar, select
 from .correlation import FEWEST_SYSTEMS, correlate
 from .data import Board, Entry, direction_title
 from .figures import MOST_DOTS, dots, heat_map, lengths, style_cloud, trade_off
-from .markup import el, join
+from .markup import el, join, ui
 from .query import VIEWS, Query
 from .ranking import Column, Ranking
 from .ranks import RankCache
 from .samples import load_samples
-from .scene import Scene, View, figure_box, lazy_box, nothing_yet, open_scene, problems
+from .scene import Scene, View, figure_box, lazy_box, open_scene
 from .style_map import NEIGHBOURS, SEPARATED, StyleMap, style_map
 
 _MOST_LENGTHS = 12  # systems whose texts are read for their lengths
@@ -36,16 +35,19 @@ def pictures_view(board: Board, query: Query, ranks: RankCache) -> View:
     """All pictures of one direction."""
     scene = open_scene(board, query, ranks)
     if scene is None:
-        return View(nothing_yet(board), VIEWS["pictures"])
+        return View(ui.nothing_yet(board), VIEWS["pictures"])
     columns = {column.key: column for column in scene.ranking.columns if not column.human}
     main = columns.get(query.metric) or next(iter(columns.values()))
     contents = [c for c in columns.values() if c.aspect == "content"]
     content = columns.get(query.content)
     if content is None or content.aspect != "content":
         content = next((columns[key] for key in _CONTENT if key in columns), None)
-    pickers = [*scene.pickers(), select("metric", "Metric", _options(columns.values()), main.key)]
+    pickers = [
+        *scene.pickers(),
+        ui.select("metric", "Metric", _options(columns.values()), main.key),
+    ]
     if content and len(contents) > 1:
-        pickers.append(select("content", "Content by", _options(contents), content.key))
+        pickers.append(ui.select("content", "Content by", _options(contents), content.key))
     boxes = [
         *_trade_offs(scene.ranking, columns, content),
         *_dots(scene.ranking, main),
@@ -55,7 +57,13 @@ def pictures_view(board: Board, query: Query, ranks: RankCache) -> View:
     ]
     unknown = missing("metric", query.metric, list(columns), main.title)
     html = join(
-        [bar(*pickers), scene.notes, unknown, problems(board), el("div", boxes, class_="gallery")]
+        [
+            ui.bar(pickers),
+            scene.notes,
+            unknown,
+            ui.problems(board),
+            el("div", boxes, class_="gallery"),
+        ]
     )
     return View(html, f"Pictures of {direction_title(scene.direction)}")
 
@@ -157,7 +165,7 @@ def _map_box(scene: Scene, query: Query) -> Markup:
         "t-SNE of sentence embeddings (all-MiniLM-L6-v2). Neighbours are similar; distances "
         "between distant points and the axes have no meaning. Point at a mark to read."
     )
-    system = select("system", "Also show the rewrites of", options, query.system)
+    system = ui.select("system", "Also show the rewrites of", options, query.system)
     return lazy_box("style_map", title, caption, system, waiting=_LAYING_OUT)
 
 

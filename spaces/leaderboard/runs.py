@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-
-from markupsafe import Markup
 
 from ...errors import InputError
 from ...pipelines.ranking import Bootstrapped
 from ...pipelines.report import Report, Score
 from ...pipelines.results import Stored
 from ...pipelines.seeds import MeanOfRuns, MeanScore, pooled
-from .controls import link
 from .data import Entry
-from .markup import el
-from .words import number
 
 ABOUT = (
     "±: standard deviation over runs of one system that differ in their training seed, behind "
@@ -75,23 +70,3 @@ def result_of(entry: Entry, report: Report | None = None) -> Stored | MeanOfRuns
 def deviation(score: Score | None) -> float | None:
     """The standard deviation over seeds, where there are several."""
     return score.spread.deviation if isinstance(score, MeanScore) else None
-
-
-def deviation_text(value: float | None, unit: str) -> Markup | None:
-    """``±1.3``, to stand behind a mean."""
-    if value is None:
-        return None
-    title = "standard deviation over training seeds"
-    return el("small", f"±{number(value, unit)}", class_="deviation", title=title)
-
-
-def run_links(runs: Sequence[Entry]) -> Markup | None:
-    """``3 seeds: 0, 1, 2``: each leads to the page of its run."""
-    if not runs:
-        return None
-    links: list[Markup | str] = []
-    for run in runs:
-        seeds = run.report.system.seed_run
-        text = run.label if seeds is None else str(seeds.seed)
-        links += [", " if links else "", link(text, view="system", system=run.report.system.name)]
-    return el("span", f"{len(runs)} seeds: ", links, class_="seeds")

@@ -10,14 +10,13 @@ from ...datasets_scripts.catalog import DATASETS, language_of
 from ...errors import InputError
 from ...metrics.registry import METRICS
 from ...pipelines.report import Sample
-from .controls import bar, empty, link, notice, search, select
 from .data import Board, Entry, dataset_title, direction_title
-from .markup import el, join
+from .markup import el, join, ui
 from .query import VIEWS, Query
 from .ranks import RankCache
 from .sample_view import Reading, sample_card
 from .samples import ORDERS, Order, arrange, load_samples, sentence_metrics, sides
-from .scene import Scene, View, nothing_yet, open_scene, problems
+from .scene import Scene, View, open_scene
 from .words import metric_title
 
 PER_PAGE = 5
@@ -28,19 +27,19 @@ def samples_view(board: Board, query: Query, ranks: RankCache) -> View:
     """One direction: sources, references and rewrites."""
     scene = open_scene(board, query, ranks, each_run=True)
     if scene is None:
-        return View(nothing_yet(board), VIEWS["samples"])
+        return View(ui.nothing_yet(board), VIEWS["samples"])
     title = f"Samples of {direction_title(scene.direction)}"
     entries = [row.entry for row in scene.ranking.rows if row.entry.has_samples]
     available = sorted(entries, key=lambda entry: entry.report.system.is_bound)
     if not available:
-        return View(join([bar(*scene.pickers()), scene.notes, no_texts(scene)]), title)
+        return View(join([ui.bar(scene.pickers()), scene.notes, no_texts(scene)]), title)
     chosen = _chosen(available, query)
     note = _nobody(available, query)
     try:
         systems = {entry.label: load_samples(entry) for entry in chosen}
     except InputError as error:
-        warning = notice(str(error), kind="warning")
-        return View(join([bar(*scene.pickers()), scene.notes, warning]), title)
+        warning = ui.notice(str(error), kind="warning")
+        return View(join([ui.bar(scene.pickers()), scene.notes, warning]), title)
     return View(join([note, _page(board, scene, query, available, chosen, systems)]), title)
 
 
@@ -72,21 +71,21 @@ def _page(
     cards = [sample_card(side, entries, reading) for side in shown]
     controls = [
         *scene.pickers(),
-        select("order", "Order", ORDERS.items(), order),
-        select("metric", "By", [(m, metric_title(m)) for m in metrics], metric)
+        ui.select("order", "Order", ORDERS.items(), order),
+        ui.select("metric", "By", [(m, metric_title(m)) for m in metrics], metric)
         if metrics
         else None,
         texts_select(query),
-        search("Find a text", "word or phrase", param="text", value=query.text),
+        ui.search("Find a text", "word or phrase", param="text", value=query.text),
     ]
     return join(
         [
-            bar(*controls),
+            ui.bar(controls),
             scene.notes,
-            problems(board),
+            ui.problems(board),
             _system_menu(scene, available, chosen),
             cards
-            or empty(
+            or ui.empty(
                 "No sentence matches",
                 f"No source, reference or rewrite contains '{query.text}'.",
             ),
@@ -98,7 +97,7 @@ def _page(
 def texts_select(query: Query) -> Markup:
     """The choice between rewrites with their changes marked and plain ones."""
     options = [("", "changes marked"), ("plain", "plain text")]
-    return select("texts", "Rewrites", options, query.texts)
+    return ui.select("texts", "Rewrites", options, query.texts)
 
 
 def _chosen(available: Sequence[Entry], query: Query) -> list[Entry]:
@@ -114,7 +113,7 @@ def _nobody(available: Sequence[Entry], query: Query) -> Markup | None:
     if not query.systems or any(f"|{entry.label}|" in wanted for entry in available):
         return None
     names = ", ".join(filter(None, query.systems.split("|")))
-    return notice(f"No texts of {names} are here. Showing the first systems of the ranking.")
+    return ui.notice(f"No texts of {names} are here. Showing the first systems of the ranking.")
 
 
 def _system_menu(
@@ -141,7 +140,7 @@ def _system_menu(
     hint = f"Up to {MOST_SYSTEMS} at a time." if len(available) > MOST_SYSTEMS else None
     menu = el("div", el("p", hint) if hint else None, boxes, class_="menu")
     first, second = (*chosen, *(e for e in available if e not in chosen))[:2]
-    versus = link(
+    versus = ui.link(
         f"{first.label} and {second.label} head to head",
         view="versus",
         direction=scene.direction.name,
@@ -182,4 +181,4 @@ def no_texts(scene: Scene) -> Markup:
         )
     else:
         why = "The results of this direction have scores only, no samples.jsonl."
-    return empty("No sentences to show", why)
+    return ui.empty("No sentences to show", why)

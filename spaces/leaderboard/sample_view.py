@@ -9,12 +9,10 @@ from markupsafe import Markup
 
 from ...datasets_scripts.cleaning import is_blank, is_copy
 from ...metrics.registry import METRICS
-from .controls import link
 from .data import Entry
 from .diff import Difference, word_diff
-from .markup import el, join
+from .markup import el, join, ui
 from .samples import Side
-from .table_parts import scrolling
 from .tokens import tokens
 from .words import DASH, FAMILIES, VERDICTS, metric_title, number
 
@@ -83,7 +81,7 @@ def sample_card(side: Side, entries: Mapping[str, Entry], reading: Reading) -> M
         el("tbody", rows),
         class_="rewrites",
     )
-    frame = scrolling(table, "Rewrites")
+    frame = ui.scrolling("Rewrites", caller=lambda: table)
     return el("article", el("p", side.id, class_="id"), head, frame, class_="sample")
 
 
@@ -92,7 +90,7 @@ def _rewrite(side: Side, label: str, entry: Entry, reading: Reading) -> Markup:
     name = el(
         "th",
         el("span", class_=f"dot {family}", title=FAMILIES[family][0]),
-        link(label, view="system", system=entry.report.system.name),
+        ui.link(label, view="system", system=entry.report.system.name),
         scope="row",
     )
     sample = side.rewrites.get(label)

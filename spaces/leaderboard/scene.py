@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from markupsafe import Markup
 
 from ...datasets_scripts.directions import Direction
 from .address import missing, missing_direction
-from .controls import direction_select, empty, hidden, link, select
-from .data import Board, direction_title
+from .data import Board, dataset_title, direction_title
 from .groups import Setting, choose, settings
-from .markup import el, join
+from .markup import el, ui
 from .query import Query
 from .ranking import Ranking
 from .ranks import RankCache
@@ -52,12 +52,16 @@ class Scene:
 
     def pickers(self) -> list[Markup]:
         """The direction picker, and the setting picker if there are several settings."""
-        found = [direction_select(self.board.directions, self.direction)]
+        directions = [
+            (dataset_title(dataset), [(d.name, direction_title(d)) for d in some])
+            for dataset, some in groupby(self.board.directions, key=lambda d: d.dataset)
+        ]
+        found = [ui.select("direction", "Direction", directions, self.direction.name)]
         if len(self.settings) > 1:
             options = [(s.key, f"{s.label} ({len(s.entries)} systems)") for s in self.settings]
-            found.append(select("setting", "Scored with", options, self.setting.key))
+            found.append(ui.select("setting", "Scored with", options, self.setting.key))
         else:
-            found.append(hidden("setting", self.setting.key))
+            found.append(ui.hidden("setting", self.setting.key))
         return found
 
 
@@ -132,42 +136,6 @@ def lazy_box(
             aria_label=title,
             aria_live="polite",
         ),
-    )
-
-
-def problems(board: Board) -> Markup | None:
-    """The files that could not be read, listed for the reader."""
-    if not board.problems:
-        return None
-    count = len(board.problems)
-    title = f"{count} file{'s' * (count != 1)} of the results could not be used"
-    items = [el("li", problem.replace(f"{board.root}/", "")) for problem in board.problems[:20]]
-    return el("details", el("summary", title), el("ul", items), class_="notice warning")
-
-
-def nothing_yet(board: Board) -> Markup:
-    """The view of an empty results folder, with how to fill it."""
-    return join(
-        [
-            problems(board),
-            empty(
-                "No results yet",
-                "A system is listed here as soon as it has been scored.",
-                join(
-                    [
-                        "Score one with ",
-                        el(
-                            "code",
-                            "tstbench evaluate outputs.txt --direction "
-                            "yelp/negative-to-positive --out results",
-                        ),
-                        ", or ",
-                        link("submit a file", view="submit"),
-                        ".",
-                    ]
-                ),
-            ),
-        ]
     )
 
 

@@ -19,11 +19,9 @@ from ...files import process_folder
 from ...pipelines.outputs import SUFFIXES
 from ...pipelines.report import read_report
 from ..jobs import Job, Queue, Tickets
-from ..templates import render
-from .controls import link
 from .data import Board, Entry, Results, direction_title
 from .groups import settings
-from .markup import https_link
+from .markup import render, ui
 from .ranking import build_ranking
 from .runs import together
 from .submission import (
@@ -96,7 +94,7 @@ class Desk:
     def form(self) -> Markup:
         """The view."""
         return render(
-            "leaderboard/templates/submit.html",
+            "submit.html",
             directions=[DIRECTIONS[name] for name in self._directions],
             first=self.first,
             title=direction_title,
@@ -150,7 +148,7 @@ class Desk:
             return _answer(scored=True, refused=_NOT_PUBLISHED)
         self._results.board()  # the link to it shows it
         _forget(job)
-        there = https_link(receipt.url, "Open it") or link(
+        there = ui.https(receipt.url, "Open it") or ui.link(
             "See it there", view="ranking", direction=report.direction
         )
         return _answer(receipt=receipt, there=there)
@@ -230,7 +228,7 @@ class _Doubtful:
 
 def closed() -> Markup:
     """The submit view of a page that takes none."""
-    return render("leaderboard/templates/submit.html", directions=())
+    return render("submit.html", directions=())
 
 
 def preview(board: Board, folder: Path) -> Markup:
@@ -284,7 +282,7 @@ def _answer(*, scored: bool = False, **said: object) -> dict[str, Any]:
 
 def _html(**said: object) -> Markup:
     kinds = ("step", "suspicions", "refused", "report", "receipt")
-    return render("leaderboard/templates/answer.html", **{**dict.fromkeys(kinds), **said})
+    return render("answer.html", **{**dict.fromkeys(kinds), **said})
 
 
 def _forget(job: Job) -> None:

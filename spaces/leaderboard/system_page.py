@@ -13,16 +13,14 @@ from ...errors import InputError, unknown_name
 from ...pipelines.growth import Earlier, read_history
 from ...pipelines.ranked_table import DOUBT
 from ...pipelines.report import Report, SystemInfo
-from .controls import link, notice
 from .data import Board, Entry, direction_title
 from .groups import Setting, settings
-from .markup import Child, el, https_link, join
+from .markup import Child, el, join, ui
 from .query import Query
 from .ranking import Cell, Column
 from .ranks import RankCache
-from .runs import ABOUT, deviation_text, run_links, together
-from .scene import View, nothing_yet, open_scene
-from .table_parts import scrolling, system_facts
+from .runs import ABOUT, together
+from .scene import View, open_scene
 from .words import DASH, interval_text, metric_title, number, parallel_text, rank_text, unit_text
 
 
@@ -107,7 +105,7 @@ BOUND = (
 def system_view(board: Board, query: Query, ranks: RankCache) -> View:
     """The page of the system in the link; without one, the list of all systems."""
     if not board.entries:
-        return View(nothing_yet(board), "Systems")
+        return View(ui.nothing_yet(board), "Systems")
     names = systems(board)
     if query.system not in names:
         return _no_such_system(names, query.system)
@@ -116,7 +114,7 @@ def system_view(board: Board, query: Query, ranks: RankCache) -> View:
     html = join(
         [
             _heading(info),
-            notice(BOUND) if info.is_bound else None,
+            ui.notice(BOUND) if info.is_bound else None,
             _card(found),
             el("h3", "Scores"),
             _scores(found),
@@ -135,9 +133,9 @@ def _no_such_system(names: dict[str, int], wanted: str) -> View:
     if wanted:
         hint = str(unknown_name("system", wanted, names)).partition(" Known:")[0]
         text = f"There is no page for this {hint.removeprefix('unknown ')}"
-        warning = notice(f"{text.rstrip('.')}." if "?" not in text else text, kind="warning")
+        warning = ui.notice(f"{text.rstrip('.')}." if "?" not in text else text, kind="warning")
     items = [
-        el("li", link(name, view="system", system=name), " ", el("small", _directions(count)))
+        el("li", ui.link(name, view="system", system=name), " ", el("small", _directions(count)))
         for name, count in names.items()
     ]
     listed = el("ul", items, class_="all-systems")
@@ -153,8 +151,8 @@ def _directions(count: int) -> str:
 
 
 def _heading(info: SystemInfo) -> Markup:
-    back = el("p", link("All systems", view="system"), class_="back")
-    facts = system_facts(info.model_copy(update={"origin": None}))  # the card has it in full
+    back = el("p", ui.link("All systems", view="system"), class_="back")
+    facts = ui.system_facts(info.model_copy(update={"origin": None}))  # the card has it in full
     return join([back, el("h2", info.name), facts])
 
 
@@ -207,7 +205,7 @@ def _scores(found: Sequence[Standing]) -> Markup:
         el("tbody", rows),
         class_="plain standing",
     )
-    return scrolling(table, "Scores by direction")
+    return ui.scrolling("Scores by direction", caller=lambda: table)
 
 
 def _metrics(found: Sequence[Standing]) -> list[str]:
@@ -224,7 +222,7 @@ def _unit(found: Sequence[Standing], metric: str) -> str:
 
 def _where(one: Standing) -> Markup:
     entry = one.entry
-    ranking = link(
+    ranking = ui.link(
         direction_title(entry.direction),
         view="ranking",
         direction=entry.direction.name,
@@ -249,7 +247,7 @@ def _score(one: Standing, metric: str) -> Markup:
         of = f"{rank_text(cell.ranks)} of {one.ranked[metric]}{star}"
         rank = el("small", f"rank {of}", class_="rank-of")
     shown = el("b" if cell.best else "span", number(cell.value, column.unit))
-    spread = deviation_text(cell.deviation, column.unit)
+    spread = ui.deviation(cell.deviation, column.unit)
     return el("td", shown, spread, interval, rank, class_="value")
 
 
@@ -293,7 +291,7 @@ def _reports(found: Sequence[Standing]) -> Markup:
         el("tbody", rows),
         class_="plain reports",
     )
-    return scrolling(table, "Reports of this system")
+    return ui.scrolling("Reports of this system", caller=lambda: table)
 
 
 def _history(found: Sequence[Standing]) -> list[Markup] | None:
@@ -317,7 +315,7 @@ def _history(found: Sequence[Standing]) -> list[Markup] | None:
         el("tbody", rows),
         class_="plain reports",
     )
-    return [el("h3", "Earlier results"), scrolling(table, "Earlier results")]
+    return [el("h3", "Earlier results"), ui.scrolling("Earlier results", caller=lambda: table)]
 
 
 def _earlier(one: Standing, before: Earlier) -> Markup:
@@ -344,12 +342,12 @@ def _earlier(one: Standing, before: Earlier) -> Markup:
 def _outputs(one: Standing) -> Markup:
     entry = one.entry
     if entry.runs:
-        return join([run_links(entry.runs)])
+        return join([ui.run_links(entry.runs)])
     direction, report = entry.direction.name, entry.report
     short = el("code", report.outputs_sha256[:12], title=f"SHA-256 {report.outputs_sha256}")
     place = {"direction": direction, "setting": one.setting}
-    rival = link("Head to head", view="versus", first=entry.label, **place)
-    published = https_link(report.system.outputs_url, "Published here")
+    rival = ui.link("Head to head", view="versus", first=entry.label, **place)
+    published = ui.https(report.system.outputs_url, "Published here")
     doubts = el("small", f"{DOUBT} {'; '.join(report.warnings)}.") if report.warnings else None
     short = join([short, doubts])
     others = el("small", rival, (" \N{MIDDLE DOT} ", published) if published else None)
@@ -358,7 +356,7 @@ def _outputs(one: Standing) -> Markup:
         licensed = dataset is not None and dataset.licensed
         why = "licensed, not shown" if licensed else "texts not present"
         return join([short, el("small", why), others])
-    samples = link("Read", view="samples", systems=entry.label, **place)
+    samples = ui.link("Read", view="samples", systems=entry.label, **place)
     query = urlencode({"download": "outputs", "direction": direction, "system": entry.folder.name})
     download = el("a", "Download", href=f"?{query}", download=True)
     return join([short, el("small", samples, " \N{MIDDLE DOT} ", download), others])

@@ -17,17 +17,15 @@ from ...metrics.statistics import too_few
 from ...pipelines.comparison import Compared, Comparison, SentencePair, compare, sentence_pairs
 from ...pipelines.report import Report
 from ...pipelines.results import Stored
-from .controls import bar, empty, link, notice, select
 from .data import Board, Entry, direction_title
-from .markup import Child, el, join
+from .markup import Child, el, join, ui
 from .query import VIEWS, Query
 from .ranking import Row
 from .ranks import RankCache
 from .sample_page import PER_PAGE, no_texts, pager, texts_select
 from .sample_view import Reading, sample_card
 from .samples import Side, load_samples
-from .scene import Scene, View, nothing_yet, open_scene, problems
-from .table_parts import scrolling
+from .scene import Scene, View, open_scene
 from .words import DASH, metric_title, number, unit_text
 
 Order = Literal["lost", "won"]
@@ -125,7 +123,7 @@ def versus_table(found: Comparison, labels: tuple[str, str]) -> Markup:
         el("tbody", rows),
         class_="plain versus",
     )
-    return scrolling(table, caption)
+    return ui.scrolling(caption, caller=lambda: table)
 
 
 def verdict(found: Comparison, labels: tuple[str, str]) -> str:
@@ -236,12 +234,12 @@ def versus_view(board: Board, query: Query, ranks: RankCache) -> View:
     """Two systems: their numbers, and the sentences on which they differ most."""
     scene = open_scene(board, query, ranks, each_run=True)
     if scene is None:
-        return View(nothing_yet(board), VIEWS["versus"])
+        return View(ui.nothing_yet(board), VIEWS["versus"])
     title = f"Head to head on {direction_title(scene.direction)}"
     pair = choose_pair(scene.ranking.rows, query)
     if pair is None:
-        few = empty("One system only", "A comparison needs two systems that were scored alike.")
-        return View(join([bar(*scene.pickers()), scene.notes, few]), title)
+        few = ui.empty("One system only", "A comparison needs two systems that were scored alike.")
+        return View(join([ui.bar(scene.pickers()), scene.notes, few]), title)
     labels = (pair.first.label, pair.second.label)
     title = f"{labels[0]} and {labels[1]} on {direction_title(scene.direction)}"
     try:
@@ -254,12 +252,12 @@ def versus_view(board: Board, query: Query, ranks: RankCache) -> View:
             _decisive(scene, pair, found, query),
         ]
     except InputError as error:
-        parts = [notice(str(error), kind="warning")]
-    controls = bar(*scene.pickers(), *_pickers(scene, pair))
-    notes = [notice(f"{name} is not in this table.") for name in pair.unknown]
+        parts = [ui.notice(str(error), kind="warning")]
+    controls = ui.bar([*scene.pickers(), *_pickers(scene, pair)])
+    notes = [ui.notice(f"{name} is not in this table.") for name in pair.unknown]
     if query.first and query.first == query.second and not pair.unknown:
-        notes = [notice(f"{query.first} is compared with another: the link names it twice.")]
-    return View(join([controls, scene.notes, notes, problems(board), parts]), title)
+        notes = [ui.notice(f"{query.first} is compared with another: the link names it twice.")]
+    return View(join([controls, scene.notes, notes, ui.problems(board), parts]), title)
 
 
 def _pickers(scene: Scene, pair: Pair) -> list[Markup]:
@@ -270,14 +268,14 @@ def _pickers(scene: Scene, pair: Pair) -> list[Markup]:
 
     first, second = pair.first.label, pair.second.label
     return [
-        select("first", "First system", others(second), first),
-        select("second", "Second system", others(first), second),
+        ui.select("first", "First system", others(second), first),
+        ui.select("second", "Second system", others(first), second),
     ]
 
 
 def _names(pair: Pair) -> list[Markup | str]:
     first, second = (
-        link(entry.label, view="system", system=entry.report.system.name)
+        ui.link(entry.label, view="system", system=entry.report.system.name)
         for entry in (pair.first, pair.second)
     )
     return [first, " and ", second]
@@ -308,7 +306,7 @@ def _decisive(scene: Scene, pair: Pair, found: Comparison, query: Query) -> Mark
         return no_texts(scene)
     by_sentence = [one for one in found.metrics if one.sentences is not None]
     if not by_sentence:
-        return empty("No sentences to compare", "No metric has a value for single sentences.")
+        return ui.empty("No sentences to compare", "No metric has a value for single sentences.")
     chosen = next((one for one in by_sentence if one.metric == query.metric), by_sentence[0])
     order: Order = "won" if query.order == "won" else "lost"
     sentences = decisive(pair, chosen, order)
@@ -316,19 +314,17 @@ def _decisive(scene: Scene, pair: Pair, found: Comparison, query: Query) -> Mark
     page = min(query.page_number, pages)
     shown = sentences[(page - 1) * PER_PAGE : page * PER_PAGE]
     orders = [(key, f"where {pair.first.label} is {how}") for key, how in _ORDERS.items()]
+    metrics = [(one.metric, metric_title(one.metric)) for one in by_sentence]
     none = f"{pair.first.label} is {_ORDERS[order]} on no sentence by {metric_title(chosen.metric)}"
     return join(
         [
             el("h3", "The sentences that make the difference"),
-            bar(
-                select("order", "Show sentences", orders, order),
-                select(
-                    "metric",
-                    "By",
-                    [(m.metric, metric_title(m.metric)) for m in by_sentence],
-                    chosen.metric,
-                ),
-                texts_select(query),
+            ui.bar(
+                [
+                    ui.select("order", "Show sentences", orders, order),
+                    ui.select("metric", "By", metrics, chosen.metric),
+                    texts_select(query),
+                ]
             ),
             _cards(scene, pair, by_sentence, chosen, shown, query)
             if shown

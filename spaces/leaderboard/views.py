@@ -14,9 +14,8 @@ from ...pipelines.meta import known as agreement
 from ...pipelines.meta.result import MetaScore
 from ...version import __version__
 from .address import missing_view
-from .controls import notice
 from .data import Board
-from .markup import el, https_link, join
+from .markup import el, join, ui
 from .overview_view import overview_view
 from .picture_view import pictures_view
 from .query import SYSTEM, VIEWS, Query
@@ -25,7 +24,6 @@ from .ranks import RankCache
 from .sample_page import samples_view
 from .scene import View
 from .system_page import system_view
-from .table_parts import scrolling
 from .versus_page import versus_view
 from .words import ASPECT_TITLES, BOLD, BOUNDS, FAMILIES, unit_text
 
@@ -70,9 +68,9 @@ def about_view() -> Markup:
 def _this() -> Markup:
     """Version, repositories and citation."""
     places = [
-        https_link(PAPER, "The paper"),
-        https_link(HUB, "Results, datasets, metrics and scorers on the Hub"),
-        https_link(f"https://github.com/{BENCHMARK}", "Code and outputs of the paper's authors"),
+        ui.https(PAPER, "The paper"),
+        ui.https(HUB, "Results, datasets, metrics and scorers on the Hub"),
+        ui.https(f"https://github.com/{BENCHMARK}", "Code and outputs of the paper's authors"),
     ]
     return join(
         [
@@ -105,10 +103,10 @@ def _metrics() -> Markup:
     head = [el("th", title, scope="col") for title in titles]
     table = el("table", el("thead", el("tr", head)), el("tbody", rows), class_="plain")
     if not studies:
-        return scrolling(table, "Metrics")
+        return ui.scrolling("Metrics", caller=lambda: table)
     terms = [el("li", text) for text in known.known_agreement().terms.values()]
     studies_html = join([el("h2", "The studies of human judgments"), el("ul", terms)])
-    return join([_how_measured(), scrolling(table, "Metrics"), studies_html])
+    return join([_how_measured(), ui.scrolling("Metrics", caller=lambda: table), studies_html])
 
 
 def _people(score: MetaScore | None) -> Markup:
@@ -158,7 +156,7 @@ def _view(board: Board, query: Query, ranks: RankCache) -> View:
     make = _VIEWS.get(query.view, ranking_view)
     if not board.unread:
         return make(board, query, ranks)
-    reading = notice(
+    reading = ui.notice(
         f"The results are still being read; reports left: {board.unread:,}. A direction is shown "
         "once all of its reports have been read."
     )

@@ -39,9 +39,7 @@ def add_arguments(parser: Parser) -> None:
         "relative one",
         type=int,
     )
-    parser.add_argument(
-        "--resamples", type=int, metavar="N", help="of intervals (default: 1000; by system 0, none)"
-    )
+    parser.count("--resamples", "of intervals (default: 1000; by system 0, none)")
 
 
 def run(arguments: argparse.Namespace) -> None:

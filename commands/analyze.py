@@ -29,9 +29,7 @@ from .arguments import Parser
 def add_arguments(parser: Parser) -> None:
     """Add folder, selection and output."""
     parser.add_argument("run", nargs="?", metavar="RUN", help="a results folder")
-    parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="where to write; default: RUN/analysis"
-    )
+    parser.path("--out", "FOLDER", "where to write; default: RUN/analysis")
     parser.several(
         "--directions",
         "NAME",

@@ -51,9 +51,7 @@ def add_arguments(parser: Parser) -> None:
         "new study: raters see the references too. Only if your protocol asks for it: raters "
         "then judge how near an output is to them, and recognise people's rewrites",
     )
-    parser.add_argument(
-        "--export", type=Path, metavar="FILE", help="write the ratings to FILE and exit"
-    )
+    parser.path("--export", "FILE", "write the ratings to FILE and exit")
     add_address(parser, 7861)
     parser.add_argument(
         "--url", help="where raters reach the page, for their links (default: host and port)"

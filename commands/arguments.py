@@ -49,6 +49,14 @@ class Parser(argparse.ArgumentParser):
         """Add an option that can be given several times; without it, a list of none."""
         self.add_argument(flag, action="append", default=[], metavar=metavar, help=what, **more)
 
+    def path(self, flag: str, metavar: str, what: str, **more: Any) -> None:
+        """Add an option whose value is a path."""
+        self.add_argument(flag, type=Path, metavar=metavar, help=what, **more)
+
+    def count(self, flag: str, what: str, **more: Any) -> None:
+        """Add an option whose value is a whole number, ``N``."""
+        self.add_argument(flag, type=int, metavar="N", help=what, **more)
+
     def known(self, arguments: Sequence[str]) -> argparse.Namespace:
         """The arguments, parsed.
 
@@ -196,11 +204,9 @@ def add_scoring_arguments(parser: Parser) -> None:
 
 def add_batch_size(parser: Parser) -> None:
     """Add the batch size, which changes no score."""
-    parser.add_argument(
+    parser.count(
         "--batch-size",
-        type=int,
-        metavar="N",
-        help="score at most N sentences at once: fewer need less memory; no score changes",
+        "score at most N sentences at once: fewer need less memory; no score changes",
     )
 
 

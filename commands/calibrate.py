@@ -47,9 +47,7 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument("--name", help="of the calibration; default: the file's")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.json")
-    parser.add_argument(
-        "--resamples", type=int, default=1000, metavar="N", help="of every interval; default: 1000"
-    )
+    parser.count("--resamples", "of every interval; default: 1000", default=1000)
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
     add_layout_arguments(parser)
     add_scoring_arguments(parser)

@@ -44,9 +44,7 @@ def add_arguments(parser: Parser) -> None:
         "--direction", help="such as yelp/negative-to-positive; not needed if only one has both"
     )
     parser.several("--metrics", "METRIC", "metrics or families to test")
-    parser.add_argument(
-        "--worst", type=int, default=0, metavar="N", help="show the N sentences where A loses most"
-    )
+    parser.count("--worst", "show the N sentences where A loses most", default=0)
     parser.add_argument("--by", metavar="METRIC", help="the metric of --worst")
     parser.switch("--json", "print one JSON object")
 

@@ -35,11 +35,10 @@ def add_arguments(parser: Parser) -> None:
         "NAME",
         "also score a baseline: copy, random-target, reference-1, delete-retrieve",
     )
-    parser.add_argument(
+    parser.path(
         "--info",
-        type=Path,
-        metavar="FILE",
-        help="who made the outputs: a TOML file with a table for each system, such as [outputs], "
+        "FILE",
+        "who made the outputs: a TOML file with a table for each system, such as [outputs], "
         "and in it family, date, origin...; for outputs.txt, outputs.toml beside it says the same",
     )
     add_scoring_arguments(parser)

@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: Parser) -> None:
     """Add study and file."""
     parser.add_argument("study", help="li2018, mir2019, pauli2025, tstbench2025, or a file")
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="JSON Lines file to write"
-    )
+    parser.path("--out", "FILE", "JSON Lines file to write", required=True)
     add_layout_arguments(parser)
 
 

@@ -38,11 +38,10 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("studies", nargs="*", metavar="STUDY", help="default: all published ones")
     parser.repeatable("--study", "FILE", "a study of your own, too")
     add_layout_arguments(parser)
-    parser.add_argument(
+    parser.path(
         "--scores",
-        type=Path,
-        metavar="FILE",
-        help="compare the columns of a table: outputs known by id (with direction and system) or "
+        "FILE",
+        "compare the columns of a table: outputs known by id (with direction and system) or "
         "by source and output, or systems by direction and system",
     )
     parser.several("--lower-is-better", "COLUMN", "of --scores")
@@ -50,9 +49,7 @@ def add_arguments(parser: Parser) -> None:
     parser.switch(
         "--all-aspects", "compare a metric with every aspect, not only with those it measures"
     )
-    parser.add_argument(
-        "--resamples", type=int, default=1000, metavar="N", help="default: 1000; at most 100000"
-    )
+    parser.count("--resamples", "default: 1000; at most 100000", default=1000)
     parser.switch("--no-tests", "no tests of differences")
     parser.switch(
         "--all",
@@ -63,15 +60,12 @@ def add_arguments(parser: Parser) -> None:
         "a study's own published tables (mir2019, tstbench2025) computed again, as Markdown",
     )
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
-    parser.add_argument(
+    parser.path(
         "--summary",
-        type=Path,
-        metavar="FILE",
-        help="add whole studies' r and rho to this JSON file, in the place of older ones",
+        "FILE",
+        "add whole studies' r and rho to this JSON file, in the place of older ones",
     )
-    parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="write JSON, CSV and Markdown to this folder"
-    )
+    parser.path("--out", "DIR", "write JSON, CSV and Markdown to this folder")
 
 
 def run(arguments: argparse.Namespace) -> None:

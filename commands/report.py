@@ -52,11 +52,8 @@ def add_arguments(parser: Parser) -> None:
         "runs of one system that differ in their seed have a row each, instead of their mean",
     )
     parser.switch("--intervals", "show the 95%% intervals")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="write to a file; only one that 'tstbench report' wrote is replaced",
+    parser.path(
+        "--out", "FILE", "write to a file; only one that 'tstbench report' wrote is replaced"
     )
 
 

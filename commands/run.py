@@ -55,9 +55,7 @@ def add_arguments(parser: Parser) -> None:
         ("metric", "metric or family"),
     ):
         parser.repeatable(f"--{name}", name.upper(), f"only this {what}; repeatable")
-    parser.add_argument(
-        "--seeds", type=int, metavar="N", help="train each system N times, with N seeds"
-    )
+    parser.count("--seeds", "train each system N times, with N seeds")
     parser.repeatable(
         "--set",
         "SYSTEM.SETTING=VALUE",

@@ -36,26 +36,16 @@ def add_arguments(parser: Parser) -> None:
         "word2vec or fastText format), or an encoder: HUB_ID_OR_FOLDER@LAYER; repeatable; default: "
         "sentence-transformers/all-MiniLM-L6-v2",
     )
-    parser.add_argument(
-        "--sentences",
-        type=int,
-        default=_SENTENCES,
-        metavar="N",
-        help=f"at most so many of each style; default: {_SENTENCES}",
+    parser.count(
+        "--sentences", f"at most so many of each style; default: {_SENTENCES}", default=_SENTENCES
     )
-    parser.add_argument(
-        "--permutations", type=int, default=1000, metavar="N", help="of labels; default: 1000"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of sample, permutations and t-SNE"
-    )
-    parser.add_argument(
+    parser.count("--permutations", "of labels; default: 1000", default=1000)
+    parser.count("--seed", "of sample, permutations and t-SNE", default=0)
+    parser.count(
         "--points",
-        type=int,
-        default=_POINTS,
-        metavar="N",
-        help="of each style on the map, at most; the paper has 1000; 0 draws no map; default: "
+        "of each style on the map, at most; the paper has 1000; 0 draws no map; default: "
         f"{_POINTS}",
+        default=_POINTS,
     )
     parser.switch(
         "--self-pairs",
@@ -64,12 +54,7 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help="write CSV, JSON, Markdown and pictures to this folder",
-    )
+    parser.path("--out", "DIR", "write CSV, JSON, Markdown and pictures to this folder")
 
 
 def run(arguments: argparse.Namespace) -> None:

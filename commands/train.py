@@ -157,11 +157,8 @@ def _system_parser(name: str, config: type[SystemConfig]) -> Parser:
     parser = _parser(name, (system_class(name).__doc__ or "").partition("\n")[0])
     parser.add_argument("--direction", help="such as yelp/negative-to-positive")
     parser.add_argument("--dataset", help="train on each direction of a dataset instead")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="FOLDER",
-        help="also write the system here; with --dataset, one folder per direction",
+    parser.path(
+        "--out", "FOLDER", "also write the system here; with --dataset, one folder per direction"
     )
     parser.add_argument("--config", type=Path, metavar="FILE.toml", help=_CONFIG)
     parser.add_argument("--name", help=f"name of the trained system (default {name})")

@@ -36,12 +36,7 @@ def add_arguments(parser: Parser) -> None:
     """Add system, direction, file, and how to generate."""
     parser.add_argument("system", help="name, folder or Hub id")
     parser.add_argument("--direction", required=True, help="such as yelp/negative-to-positive")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE.jsonl",
-        help="default: predictions/<dataset>/<direction>/<system>.jsonl",
-    )
+    parser.path("--out", "FILE.jsonl", "default: predictions/<dataset>/<direction>/<system>.jsonl")
     parser.add_argument(
         "--seed", type=int, default=0, help="random seed of the generation (default 0)"
     )

@@ -195,7 +195,7 @@ READ_ELSEWHERE = {
 
 def is_adding(call: ast.Call) -> bool:
     """Whether a call adds an option that is known before it runs."""
-    adding = ("add_argument", "switch", "several", "repeatable")
+    adding = ("add_argument", "switch", "several", "repeatable", "path", "count")
     is_named = isinstance(call.func, ast.Attribute) and call.func.attr in adding
     return is_named and isinstance(call.args[0], ast.Constant)
 

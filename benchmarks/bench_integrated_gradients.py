@@ -32,8 +32,8 @@ from timing import Seconds, Stopwatch, load_average, read_options
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
+from tstbench.metrics.scorers.attribution import IntegratedGradients
 from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_folder
-from tstbench.metrics.scorers.integrated_gradients import IntegratedGradients
 from tstbench.metrics.scorers.transformer import TransformerModel
 from tstbench.metrics.text import preparation
 

@@ -9,8 +9,11 @@ from tiny_models import WORDS, make_bert, make_distilbert, make_roberta
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from tstbench.errors import InputError, UnknownNameError
-from tstbench.metrics.scorers.attribution import StyleAttribution
-from tstbench.metrics.scorers.integrated_gradients import IntegratedGradients, gauss_legendre
+from tstbench.metrics.scorers.attribution import (
+    IntegratedGradients,
+    StyleAttribution,
+    gauss_legendre,
+)
 from tstbench.metrics.scorers.masking import (
     style_words,
     word_spans,

@@ -18,9 +18,9 @@ from tstbench.metrics.scorers import causal_lm
 from tstbench.metrics.scorers.causal_lm import CausalLm, alone, as_written
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.gguf import SMALL_LM
+from tstbench.metrics.scorers.judge import find as find_judge
 from tstbench.metrics.scorers.labelled import labelled
 from tstbench.metrics.scorers.lm import LmConfig, LmModel, _calibrated, contrasts, fit
-from tstbench.metrics.scorers.local_judge import find_local
 from tstbench.metrics.scorers.train import accuracy
 from tstbench.trainers.lora.base import Base
 
@@ -222,7 +222,7 @@ def test_a_gguf_file_is_read_once_and_says_what_its_model_says(
     told = found.load().log_probabilities(asked)
     np.testing.assert_allclose(told, loaded(llama).log_probabilities(asked), atol=1e-4)
     assert causal_lm.find(str(file), None, HERE).hash == found.hash
-    judge = find_local(str(file), HERE)
+    judge = find_judge(f"local:{file}", None, HERE)
     assert (judge.name, judge.hash) == (found.name, found.hash)
     base = Base.find(str(file))
     assert base.identity.name == "tiny model.F32"

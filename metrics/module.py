@@ -217,7 +217,8 @@ def _described(family: Family) -> str:
     given = [*(indent(line, "    ") for line in lines), *([options] if options else [])]
     own = (facts.name for facts in family.metrics)
     gives = [
-        f"    {one.name} (float): {one.meaning}, {one.unit}, {one.better} is better."
+        f"    {one.name} (float): {one.meaning}, {one.unit}"
+        f"{'' if one.neutral else f', {one.better} is better'}."
         for one in map(metric_facts, dict.fromkeys((*family.module_metrics({}), *own)))
     ]
     parts = [*given, "Returns:", *gives, "    details (dict): interval and signature of each."]

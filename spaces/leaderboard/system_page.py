@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import urlencode
-
-from markupsafe import Markup
 
 from ...datasets_scripts.catalog import DATASETS
 from ...errors import InputError, unknown_name
 from ...pipelines.growth import Earlier, read_history
-from ...pipelines.ranked_table import DOUBT
-from ...pipelines.report import Report, SystemInfo
+from ...pipelines.report import SystemInfo
 from .data import Board, Entry, direction_title
 from .groups import Setting, settings
-from .markup import Child, el, join, ui
+from .markup import render, ui
 from .query import Query
 from .ranking import Cell, Column
 from .ranks import RankCache
 from .runs import ABOUT, together
 from .scene import View, open_scene
-from .words import DASH, interval_text, metric_title, number, parallel_text, rank_text, unit_text
+from .words import parallel_text
 
 
 @dataclass(frozen=True)
@@ -96,12 +92,6 @@ def _has(entries: Iterable[Entry], name: str) -> bool:
     return any(entry.report.system.name == name for entry in entries)
 
 
-BOUND = (
-    "This is a bound, not a competitor: it shows what a system could reach, so it has no rank "
-    "and is never bold."
-)
-
-
 def system_view(board: Board, query: Query, ranks: RankCache) -> View:
     """The page of the system in the link; without one, the list of all systems."""
     if not board.entries:
@@ -111,147 +101,58 @@ def system_view(board: Board, query: Query, ranks: RankCache) -> View:
         return _no_such_system(names, query.system)
     found = list(standings(board, query.system, ranks))
     info = found[0].entry.report.system
-    html = join(
-        [
-            _heading(info),
-            ui.notice(BOUND) if info.is_bound else None,
-            _card(found),
-            el("h3", "Scores"),
-            _scores(found),
-            _about_scores(info, found),
-            el("h3", "Outputs and reports"),
-            _reports(found),
-            _history(found),
-        ]
+    html = render(
+        "system.html",
+        earlier=_earlier(found),
+        facts=_facts(found),
+        found=found,
+        info=info,
+        licensed=[facts.name for facts in DATASETS.values() if facts.licensed],
+        lines=_about_scores(info, found),
+        metrics=_metrics(found),
+        # Each report once, although several settings may have it.
+        reports=[*reversed({one.entry.folder: one for one in reversed(found)}.values())],
+        title_of=direction_title,
     )
-    pending = any(one.pending for one in found)
-    return View(el("div", html, class_="system-page"), query.system, pending=pending)
+    return View(html, query.system, pending=any(one.pending for one in found))
 
 
 def _no_such_system(names: dict[str, int], wanted: str) -> View:
-    warning = None
+    title, warning = "No such system" if wanted else "All systems", ""
     if wanted:
         hint = str(unknown_name("system", wanted, names)).partition(" Known:")[0]
-        text = f"There is no page for this {hint.removeprefix('unknown ')}"
-        warning = ui.notice(f"{text.rstrip('.')}." if "?" not in text else text, kind="warning")
-    items = [
-        el("li", ui.link(name, view="system", system=name), " ", el("small", _directions(count)))
-        for name, count in names.items()
-    ]
-    listed = el("ul", items, class_="all-systems")
-    return View(
-        join([el("h2", "No such system" if wanted else "All systems"), warning, listed]),
-        "No such system" if wanted else "All systems",
-        status=404 if wanted else 200,
-    )
+        warning = f"There is no page for this {hint.removeprefix('unknown ')}"
+        warning = warning if "?" in warning else f"{warning.rstrip('.')}."
+    html = render("systems.html", title=title, warning=warning, names=names)
+    return View(html, title, status=404 if wanted else 200)
 
 
-def _directions(count: int) -> str:
-    return f"{count} direction{'s' * (count != 1)}"
-
-
-def _heading(info: SystemInfo) -> Markup:
-    back = el("p", ui.link("All systems", view="system"), class_="back")
-    facts = ui.system_facts(info.model_copy(update={"origin": None}))  # the card has it in full
-    return join([back, el("h2", info.name), facts])
-
-
-def _card(found: Sequence[Standing]) -> Markup:
+def _facts(found: Sequence[Standing]) -> dict[str, list[str | None]]:
     """What the reports say of the system; of several answers, all."""
     infos = list(dict.fromkeys(one.entry.report.system for one in found))
-    count = len({one.entry.direction.name for one in found})
-
-    def told(values: Sequence[Child]) -> list[Markup]:
-        given = list(dict.fromkeys(value for value in values if value))
-        return [el("dd", value) for value in given] or [el("dd", "not stated", class_="none")]
-
-    processed = [", ".join(info.post_processing) for info in infos]
-    hashes = [el("code", info.system_hash) for info in infos if info.system_hash]
-    facts = {
-        "Directions": told([str(count)]),
-        "Training data": told([parallel_text(info.needs_parallel) for info in infos]),
-        "Date": told([info.date for info in infos]),
-        "Origin": told([info.origin for info in infos]),
-        **({"Run of": told([_run_of(info) for info in infos])} if _is_run(infos) else {}),
-        **({"Post-processing": told(processed)} if any(processed) else {}),
-        "System SHA-256": told(hashes),
+    facts: dict[str, list[str | None]] = {
+        "Directions": [str(len({one.entry.direction.name for one in found}))],
+        "Training data": [parallel_text(info.needs_parallel) for info in infos],
+        "Date": [info.date for info in infos],
+        "Origin": [info.origin for info in infos],
+        "Run of": [f"{run.system}, seed {run.seed}" for one in infos if (run := one.seed_run)],
+        "Post-processing": [", ".join(info.post_processing) for info in infos],
+        "System SHA-256": [info.system_hash for info in infos],
     }
-    return el("dl", [(el("dt", name), values) for name, values in facts.items()], class_="card")
+    for rare in ("Run of", "Post-processing"):
+        if not any(facts[rare]):
+            del facts[rare]
+    return {name: list(dict.fromkeys(values)) for name, values in facts.items()}
 
 
-def _is_run(infos: Sequence[SystemInfo]) -> bool:
-    return any(info.seed_run is not None for info in infos)
-
-
-def _run_of(info: SystemInfo) -> str | None:
-    run = info.seed_run
-    return None if run is None else f"{run.system}, seed {run.seed}"
-
-
-def _scores(found: Sequence[Standing]) -> Markup:
-    metrics = _metrics(found)
-    head = [
-        el("th", "Direction", scope="col"),
-        [
-            el("th", metric_title(m), el("small", _unit(found, m)), scope="col", class_="value")
-            for m in metrics
-        ],
-    ]
-    rows = [el("tr", _where(one), [_score(one, metric) for metric in metrics]) for one in found]
-    table = el(
-        "table",
-        el("caption", "Scores by direction", class_="unseen"),
-        el("thead", el("tr", head)),
-        el("tbody", rows),
-        class_="plain standing",
-    )
-    return ui.scrolling("Scores by direction", caller=lambda: table)
-
-
-def _metrics(found: Sequence[Standing]) -> list[str]:
-    """All metrics that are in a row, in the rankings' order."""
+def _metrics(found: Sequence[Standing]) -> dict[str, Column]:
+    """All metrics that are in a row, in the rankings' order, each with a column of it."""
     longest_first = sorted(found, key=lambda one: -len(one.cells))
-    return list(dict.fromkeys(metric for one in longest_first for metric in one.cells))
+    order = dict.fromkeys(metric for one in longest_first for metric in one.cells)
+    return {m: next(one.cells[m][0] for one in found if m in one.cells) for m in order}
 
 
-def _unit(found: Sequence[Standing], metric: str) -> str:
-    column = next(one.cells[metric][0] for one in found if metric in one.cells)
-    arrow = "\N{UPWARDS ARROW}" if column.higher_is_better else "\N{DOWNWARDS ARROW}"
-    return f"{unit_text(column.unit)} {arrow}"
-
-
-def _where(one: Standing) -> Markup:
-    entry = one.entry
-    ranking = ui.link(
-        direction_title(entry.direction),
-        view="ranking",
-        direction=entry.direction.name,
-        setting=one.setting,
-    )
-    name = entry.label if entry.label != entry.report.system.name else None
-    details = [el("small", text) for text in (name, one.way) if text]
-    return el("th", ranking, details, scope="row")
-
-
-def _score(one: Standing, metric: str) -> Markup:
-    column, cell = one.cells.get(metric, (None, None))
-    if column is None or cell is None or cell.value is None:
-        note = cell.note if cell else "Not measured in this setting."
-        return el("td", el("span", DASH, title=note, class_="none"), class_="value")
-    interval = None
-    if cell.low is not None and cell.high is not None:
-        interval = el("small", interval_text(cell.low, cell.high, column.unit))
-    rank = None
-    if cell.ranks:
-        star = "*" if column.tested == "untested" else ""
-        of = f"{rank_text(cell.ranks)} of {one.ranked[metric]}{star}"
-        rank = el("small", f"rank {of}", class_="rank-of")
-    shown = el("b" if cell.best else "span", number(cell.value, column.unit))
-    spread = ui.deviation(cell.deviation, column.unit)
-    return el("td", shown, spread, interval, rank, class_="value")
-
-
-def _about_scores(info: SystemInfo, found: Sequence[Standing]) -> Markup:
+def _about_scores(info: SystemInfo, found: Sequence[Standing]) -> list[str]:
     lines = ["Below each score: its 95% bootstrap interval, and its rank on that direction."]
     if not info.is_bound:
         lines.append(
@@ -266,124 +167,15 @@ def _about_scores(info: SystemInfo, found: Sequence[Standing]) -> Markup:
         for column, cell in one.cells.values()
     ):
         lines.append("* A rank by value alone, without a significance test.")
-    return el("div", [el("p", line) for line in lines], class_="legend")
+    return lines
 
 
-def _reports(found: Sequence[Standing]) -> Markup:
-    """Each report once: the texts, and what they were measured with."""
-    by_folder = {one.entry.folder: one for one in reversed(found)}
-    head = ("Direction", "Outputs", "Test set", "Scored with", "Software")
-    rows = [
-        el(
-            "tr",
-            _where(one),
-            el("td", _outputs(one)),
-            el("td", *_test_set(one)),
-            el("td", f"{one.entry.report.profile} profile", *_unread(one.entry.report)),
-            el("td", _software(one)),
-        )
-        for one in reversed(by_folder.values())
-    ]
-    table = el(
-        "table",
-        el("caption", "Reports of this system", class_="unseen"),
-        el("thead", el("tr", [el("th", text, scope="col") for text in head])),
-        el("tbody", rows),
-        class_="plain reports",
-    )
-    return ui.scrolling("Reports of this system", caller=lambda: table)
-
-
-def _history(found: Sequence[Standing]) -> list[Markup] | None:
-    """What newer outputs replaced, the latest first."""
-    folders = {one.entry.folder: one for one in found if not one.entry.runs}
-    rows = []
-    for folder, one in folders.items():
+def _earlier(found: Sequence[Standing]) -> list[tuple[Standing, Earlier | str]]:
+    """What newer outputs replaced, the latest first, or why that cannot be read."""
+    rows: list[tuple[Standing, Earlier | str]] = []
+    for folder, one in {one.entry.folder: one for one in found if not one.entry.runs}.items():
         try:
-            history = read_history(folder)
+            rows += ((one, before) for before in reversed(read_history(folder)))
         except InputError as error:
-            rows.append(el("tr", _where(one), el("td", str(error), colspan="4")))
-            continue
-        rows += [_earlier(one, before) for before in reversed(history)]
-    if not rows:
-        return None
-    head = ("Direction", "Until", "Because", "Outputs", "Scores")
-    table = el(
-        "table",
-        el("caption", "Earlier results", class_="unseen"),
-        el("thead", el("tr", [el("th", text, scope="col") for text in head])),
-        el("tbody", rows),
-        class_="plain reports",
-    )
-    return [el("h3", "Earlier results"), ui.scrolling("Earlier results", caller=lambda: table)]
-
-
-def _earlier(one: Standing, before: Earlier) -> Markup:
-    scores = [
-        el(
-            "li",
-            f"{metric_title(score.metric)} ",
-            DASH if score.value is None else number(score.value, score.unit),
-            title=score.signature,
-        )
-        for score in before.scores
-    ]
-    short = el("code", before.outputs_sha256[:12], title=f"SHA-256 {before.outputs_sha256}")
-    return el(
-        "tr",
-        _where(one),
-        el("td", before.until),
-        el("td", before.why),
-        el("td", short),
-        el("td", el("details", el("summary", f"{len(scores)} scores"), el("ul", scores))),
-    )
-
-
-def _outputs(one: Standing) -> Markup:
-    entry = one.entry
-    if entry.runs:
-        return join([ui.run_links(entry.runs)])
-    direction, report = entry.direction.name, entry.report
-    short = el("code", report.outputs_sha256[:12], title=f"SHA-256 {report.outputs_sha256}")
-    place = {"direction": direction, "setting": one.setting}
-    rival = ui.link("Head to head", view="versus", first=entry.label, **place)
-    published = ui.https(report.system.outputs_url, "Published here")
-    doubts = el("small", f"{DOUBT} {'; '.join(report.warnings)}.") if report.warnings else None
-    short = join([short, doubts])
-    others = el("small", rival, (" \N{MIDDLE DOT} ", published) if published else None)
-    if not entry.has_samples:
-        dataset = DATASETS.get(entry.direction.dataset)
-        licensed = dataset is not None and dataset.licensed
-        why = "licensed, not shown" if licensed else "texts not present"
-        return join([short, el("small", why), others])
-    samples = ui.link("Read", view="samples", systems=entry.label, **place)
-    query = urlencode({"download": "outputs", "direction": direction, "system": entry.folder.name})
-    download = el("a", "Download", href=f"?{query}", download=True)
-    return join([short, el("small", samples, " \N{MIDDLE DOT} ", download), others])
-
-
-def _test_set(one: Standing) -> tuple[Child, ...]:
-    data = one.entry.report.data
-    return (
-        f"{data.sentences} sentences",
-        el("small", el("code", data.fingerprint[:12]), f", cleaning {data.cleaning}"),
-    )
-
-
-def _unread(report: Report) -> list[Markup]:
-    """Which answers of judges were no score."""
-    return [
-        el("small", f"{metric_title(score.metric)}: {score.unread}.")
-        for score in report.scores
-        if score.unread
-    ]
-
-
-def _software(one: Standing) -> Markup:
-    """The package and the libraries that computed the scores; several if it grew over time."""
-    report = one.entry.report
-    versions = dict.fromkeys(
-        part for score in report.scores for part in score.made_with.split("|") if part
-    )
-    items = [el("li", part.replace(":", " ", 1)) for part in versions]
-    return el("details", el("summary", f"tstbench {report.tstbench}"), el("ul", items))
+            rows.append((one, str(error)))
+    return rows

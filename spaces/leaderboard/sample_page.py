@@ -14,7 +14,7 @@ from .data import Board, Entry, dataset_title, direction_title
 from .markup import el, join, ui
 from .query import VIEWS, Query
 from .ranks import RankCache
-from .sample_view import Reading, sample_card
+from .sample_view import Reading, sentences
 from .samples import ORDERS, Order, arrange, load_samples, sentence_metrics, sides
 from .scene import Scene, View, open_scene
 from .words import metric_title
@@ -68,7 +68,6 @@ def _page(
         plain=query.texts == "plain",
     )
     entries = {entry.label: entry for entry in chosen}
-    cards = [sample_card(side, entries, reading) for side in shown]
     controls = [
         *scene.pickers(),
         ui.select("order", "Order", ORDERS.items(), order),
@@ -84,12 +83,12 @@ def _page(
             scene.notes,
             ui.problems(board),
             _system_menu(scene, available, chosen),
-            cards
-            or ui.empty(
+            sentences(shown, entries, reading, (page, pages, len(found)))
+            if shown
+            else ui.empty(
                 "No sentence matches",
                 f"No source, reference or rewrite contains '{query.text}'.",
             ),
-            pager(page, pages, len(found)),
         ]
     )
 
@@ -150,25 +149,6 @@ def _system_menu(
     )
     columns = el("details", el("summary", summary), menu, class_="columns")
     return el("div", columns, versus, class_="filters")
-
-
-def pager(page: int, pages: int, count: int) -> Markup | None:
-    """Previous and next, where there are sentences to turn through."""
-    if not count:
-        return None
-
-    def turn(text: str, to: int) -> Markup:
-        off = not 1 <= to <= pages
-        return el("button", text, type="button", class_="quiet", data_page=to, disabled=off)
-
-    return el(
-        "nav",
-        turn("Previous", page - 1),
-        el("span", f"Page {page} of {pages}, {count} sentence{'s' * (count != 1)}", role="status"),
-        turn("Next", page + 1),
-        class_="pager",
-        aria_label="Pages of sentences",
-    )
 
 
 def no_texts(scene: Scene) -> Markup:

@@ -18,15 +18,15 @@ from ...pipelines.comparison import Compared, Comparison, SentencePair, compare,
 from ...pipelines.report import Report
 from ...pipelines.results import Stored
 from .data import Board, Entry, direction_title
-from .markup import Child, el, join, ui
+from .markup import el, join, render, ui
 from .query import VIEWS, Query
 from .ranking import Row
 from .ranks import RankCache
-from .sample_page import PER_PAGE, no_texts, pager, texts_select
-from .sample_view import Reading, sample_card
+from .sample_page import PER_PAGE, no_texts, texts_select
+from .sample_view import Reading, sentences
 from .samples import Side, load_samples
 from .scene import Scene, View, open_scene
-from .words import DASH, metric_title, number, unit_text
+from .words import metric_title, number
 
 Order = Literal["lost", "won"]
 
@@ -103,27 +103,13 @@ MINUS = "\N{MINUS SIGN}"
 
 def versus_table(found: Comparison, labels: tuple[str, str]) -> Markup:
     """Values, difference, interval, p-values, effect and sentences of every metric."""
-    first, second = labels
-    head = [
-        el("th", "Metric", scope="col"),
-        *(el("th", label, scope="col", class_="value") for label in labels),
-        _header("Difference", "with its 95% interval"),
-        _header("p", "Holm; alone"),
-        _header("Effect", "per sentence"),
-        el("th", "Better", el("small", "after correction"), scope="col"),
-        el("th", "Sentences", el("small", f"{first} better, equal, {second} better"), scope="col"),
-    ]
-    overall_first = sorted(found.metrics, key=lambda one: not _is_overall(one.metric))
-    rows = [_row(one, labels) for one in overall_first]
-    caption = f"{first} and {second}, metric by metric"
-    table = el(
-        "table",
-        el("caption", caption, class_="unseen"),
-        el("thead", el("tr", head)),
-        el("tbody", rows),
-        class_="plain versus",
+    return render(
+        "versus.html",
+        labels=labels,
+        meaning=lambda metric: METRICS[metric].meaning if metric in METRICS else None,
+        metrics=sorted(found.metrics, key=lambda one: not _is_overall(one.metric)),
+        signed=_signed,
     )
-    return ui.scrolling(caption, caller=lambda: table)
 
 
 def verdict(found: Comparison, labels: tuple[str, str]) -> str:
@@ -143,79 +129,6 @@ def verdict(found: Comparison, labels: tuple[str, str]) -> str:
         parts.append(f"{open_} {'is' if open_ == 1 else 'are'} undecided")
     count = f"Of {len(tested)} metric{'s' * (len(tested) != 1)}"
     return f"{count}: {'; '.join(parts)}."
-
-
-def _header(title: str, small: str) -> Markup:
-    return el("th", title, el("small", small), scope="col", class_="value")
-
-
-def _row(one: Compared, labels: tuple[str, str]) -> Markup:
-    arrow = "\N{UPWARDS ARROW}" if one.higher_is_better else "\N{DOWNWARDS ARROW}"
-    facts = METRICS.get(one.metric)
-    name = el(
-        "th",
-        metric_title(one.metric),
-        el("small", f"{unit_text(one.unit)} {arrow}"),
-        scope="row",
-        title=facts.meaning if facts else None,
-    )
-    values = [
-        DASH if value is None else number(value, one.unit) for value in (one.first, one.second)
-    ]
-    winner = DASH if one.p_holm is None else "undecided"
-    if one.winner is not None:
-        winner = labels[one.winner]
-    effect = None if one.effect is None else f"{_signed(one.effect, 'number')}"
-    return el(
-        "tr",
-        name,
-        [el("td", value, class_="value") for value in values],
-        el("td", *_difference(one), class_="value"),
-        el("td", *_p_values(one), class_="value"),
-        el("td", effect or DASH, class_="value"),
-        el("td", winner, class_="quiet-text" if one.winner is None else None),
-        el("td", _sentences(one, labels)),
-    )
-
-
-def _difference(one: Compared) -> tuple[Child, ...]:
-    if one.difference is None:
-        return (DASH,)
-    shown = _signed(one.difference, one.unit)
-    if one.low is None or one.high is None:
-        return (shown,)
-    bounds = f"{_signed(one.low, one.unit)} to {_signed(one.high, one.unit)}"
-    return shown, el("small", bounds)
-
-
-def _p_values(one: Compared) -> tuple[Child, ...]:
-    if one.p is None or one.p_holm is None:
-        return (DASH,)
-    return f"{one.p_holm:.3f}", el("small", f"{one.p:.3f}")
-
-
-def _sentences(one: Compared, labels: tuple[str, str]) -> Markup | str:
-    """A bar of the three shares, and the counts in words."""
-    counts = one.sentences
-    if counts is None:
-        return DASH
-    total = counts.won + counts.tied + counts.lost
-    bar = [
-        el("i", class_=kind, style=f"flex-grow:{count}")
-        for kind, count in (("won", counts.won), ("tied", counts.tied), ("lost", counts.lost))
-        if count
-    ]
-    words = (
-        f"{labels[0]} is better on {counts.won}, equal on {counts.tied}, "
-        f"worse on {counts.lost} of {total} sentences"
-    )
-    return el(
-        "span",
-        el("span", bar, class_="bar", aria_hidden="true"),
-        f"{counts.won} \N{MIDDLE DOT} {counts.tied} \N{MIDDLE DOT} {counts.lost}",
-        class_="tally",
-        title=words,
-    )
 
 
 def _is_overall(metric: str) -> bool:
@@ -297,7 +210,7 @@ def _how_to_read(found: Comparison, pair: Pair) -> Markup:
     if found.not_compared:
         listed = "; ".join(f"{metric_title(n.metric)} ({n.why})" for n in found.not_compared)
         lines.append(f"Not compared: {listed}.")
-    return el("div", [el("p", line) for line in lines], class_="legend")
+    return ui.legend(lines)
 
 
 def _decisive(scene: Scene, pair: Pair, found: Comparison, query: Query) -> Markup:
@@ -309,10 +222,10 @@ def _decisive(scene: Scene, pair: Pair, found: Comparison, query: Query) -> Mark
         return ui.empty("No sentences to compare", "No metric has a value for single sentences.")
     chosen = next((one for one in by_sentence if one.metric == query.metric), by_sentence[0])
     order: Order = "won" if query.order == "won" else "lost"
-    sentences = decisive(pair, chosen, order)
-    pages = max(1, -(-len(sentences) // PER_PAGE))
+    found_on = decisive(pair, chosen, order)
+    pages = max(1, -(-len(found_on) // PER_PAGE))
     page = min(query.page_number, pages)
-    shown = sentences[(page - 1) * PER_PAGE : page * PER_PAGE]
+    shown = found_on[(page - 1) * PER_PAGE : page * PER_PAGE]
     orders = [(key, f"where {pair.first.label} is {how}") for key, how in _ORDERS.items()]
     metrics = [(one.metric, metric_title(one.metric)) for one in by_sentence]
     none = f"{pair.first.label} is {_ORDERS[order]} on no sentence by {metric_title(chosen.metric)}"
@@ -326,10 +239,9 @@ def _decisive(scene: Scene, pair: Pair, found: Comparison, query: Query) -> Mark
                     texts_select(query),
                 ]
             ),
-            _cards(scene, pair, by_sentence, chosen, shown, query)
+            _sentences(scene, pair, by_sentence, chosen, shown, query, (page, pages, len(found_on)))
             if shown
             else el("p", f"{none}.", class_="lead"),
-            pager(page, pages, len(sentences)),
         ]
     )
 
@@ -337,14 +249,15 @@ def _decisive(scene: Scene, pair: Pair, found: Comparison, query: Query) -> Mark
 _ORDERS: dict[Order, str] = {"lost": "worse", "won": "better"}
 
 
-def _cards(
+def _sentences(
     scene: Scene,
     pair: Pair,
     metrics: Sequence[Compared],
     chosen: Compared,
     shown: Sequence[SentencePair],
     query: Query,
-) -> list[Markup]:
+    page: tuple[int, int, int],
+) -> Markup:
     entries = {entry.label: entry for entry in (pair.first, pair.second)}
     samples = {label: load_samples(entry) for label, entry in entries.items()}
     direction = scene.direction
@@ -355,9 +268,8 @@ def _cards(
         language_of(direction),
         plain=query.texts == "plain",
     )
-    cards = []
+    sides = []
     for one in shown:
         rewrites = {label: by_id[one.id] for label, by_id in samples.items()}
-        side = Side(one.id, one.source, one.references, rewrites, mean=None, spread=0.0)
-        cards.append(sample_card(side, entries, reading))
-    return cards
+        sides.append(Side(one.id, one.source, one.references, rewrites, mean=None, spread=0.0))
+    return sentences(sides, entries, reading, page)

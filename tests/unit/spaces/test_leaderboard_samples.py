@@ -24,7 +24,6 @@ from tstbench.spaces.leaderboard.markup import el
 from tstbench.spaces.leaderboard.picture_view import lengths_picture, map_picture, pictures_view
 from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranks import RankCache
-from tstbench.spaces.leaderboard.sample_view import diff_markup
 from tstbench.spaces.leaderboard.samples import arrange, sides
 
 
@@ -123,9 +122,10 @@ class TestSamples:
         pieces = word_diff(source, prediction).pieces
         assert [f"{p.kind} {p.text}" for p in pieces if p.kind != "same"] == changed
 
-    def test_a_space_stands_where_one_was(self):
-        shown = diff_markup(word_diff("bad food, sir!", "Great food , sir."))
-        assert Page(shown).text == "bad Great food , sir!."
+    def test_a_space_stands_where_one_was(self, root):
+        one = sample(0, "bad food, sir!", "Great food , sir.", acc=100.0)
+        write(root, report("a", {"acc": 100.0}), [one])
+        assert "abad Great food , sir!." in Page(show(root, view="samples").html).text
 
     @pytest.mark.parametrize(
         ("prediction", "plain", "said", "marks"),

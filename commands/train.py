@@ -373,7 +373,7 @@ def _read_words(
 def _train_lexicon(options: Sequence[str]) -> None:
     from ..datasets_scripts.judgments.studies import sentences_left_out
     from ..metrics.scorers.lexicon import LEXICON_FILE, LexiconConfig, read_lexicon
-    from ..pipelines.prepare_words import train_style_lexicon
+    from ..pipelines.prepare import train_style_lexicon
 
     arguments, config, data = _read_words("lexicon", LexiconConfig, options)
     without = sentences_left_out(arguments.without)
@@ -389,7 +389,7 @@ def _train_lexicon(options: Sequence[str]) -> None:
 def _train_word_vectors(options: Sequence[str]) -> None:
     from ..datasets_scripts.judgments.studies import sentences_left_out
     from ..metrics.scorers.word_vectors import WordVectors, WordVectorsConfig
-    from ..pipelines.prepare_words import train_dataset_vectors
+    from ..pipelines.prepare import train_dataset_vectors
 
     arguments, config, data = _read_words("word-vectors", WordVectorsConfig, options)
     without = sentences_left_out(arguments.without)

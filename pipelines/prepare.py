@@ -11,12 +11,16 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pydantic import JsonValue
 
 from .. import pace
 from ..console import say
 from ..datasets_scripts.catalog import OUR_DATASETS, dataset_facts, directions_of
+from ..datasets_scripts.cleaning import match_key, parse_cleaning
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.load import StyleData, StyleSplit, load_styles, split_to_learn
 from ..datasets_scripts.unchanged import about_dataset
@@ -27,10 +31,12 @@ from ..errors import (
     TSTBenchError,
     UnknownNameError,
     require,
+    require_installed,
 )
 from ..metrics.measure import roles_needed
 from ..metrics.options import BENCHMARK, Choices, choices
 from ..metrics.registry import benchmark_metrics
+from ..metrics.scorers import lexicon, word_vectors
 from ..metrics.scorers.artefacts import (
     Artefact,
     ScorerCard,
@@ -53,19 +59,25 @@ from ..metrics.scorers.find import (
 )
 from ..metrics.scorers.labelled import ClassifierConfig
 from ..metrics.scorers.language_model import train_language_model
+from ..metrics.scorers.lexicon import LEXICON_FILE, StyleLexicon, read_lexicon
 from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.published import fetch_recipe
+from ..metrics.scorers.tokens import tokenized, tokens_name
 from ..metrics.scorers.train import default_config, train_classifier
+from ..metrics.scorers.word_vectors import WordVectors
 from ..metrics.text import FOLDED, Reading, TextProtocol, folded, preparation
 from ..store import data_fingerprint
 from ..version import __version__
-from .prepare_words import split_setting, train_dataset_vectors, train_style_lexicon
 
 if TYPE_CHECKING:
     from ..metrics.scorers.lstm_language_model import LstmConfig
 
+
 ORDER = 5
-_SECONDS = 5e-5  # a sentence on one core of 2025: Yelp's 24,757 negative ones took these
+RECIPE_VERSION = 1  # of scorers of words: raised when the same settings no longer give the same
+# Seconds a sentence on one core of 2025, of what takes long: Yelp's 24,757 negative sentences, and
+# its 62,426, took these.
+_SECONDS = {"language_model": 5e-5, "word_vectors": 9e-5}
 # Roles with kinds of their own that are trained here; the others have the kinds of classifiers.
 OWN_KINDS = {
     "language_model": LANGUAGE_MODELS,
@@ -316,8 +328,152 @@ def train_style_language_model(
 
             model, scores = fit(sentences, config)
             return store(replace(card, scores=scores), model.save)
-        pace.announce(_SECONDS * len(sentences))
-        return store(card, lambda folder: _write_language_model(sentences, folder))
+        pace.announce(_SECONDS["language_model"] * len(sentences))
+
+        def write(folder: Path) -> None:
+            train_language_model(sentences, folder, ORDER)
+
+        return store(card, write)
+
+
+def train_style_lexicon(
+    data: StyleData,
+    config: lexicon.LexiconConfig | None = None,
+    *,
+    without: Iterable[str] = (),
+    name: str | None = None,
+) -> Artefact:
+    """Train the style lexicon of a dataset, unless it exists; test sentences are left out.
+
+    Args:
+        data: the dataset.
+        config: settings; ``None`` for the defaults.
+        without: further sentences that are not learned from, such as those of a study of human
+            judgments; case and spacing do not matter.
+        name: its name among the stored scorers; by default the one that metrics use.
+
+    Raises:
+        InputError: no n-gram tells the styles apart, or settings that do not suit the corpus.
+    """
+    config = config or lexicon.LexiconConfig()
+    training, language = _training(data, without), dataset_facts(data.dataset).language
+    sentences = tokenized(training.texts, language)
+    asked = _Words("lexicon", LEXICON, name, config.settings(), lexicon.LIBRARIES)
+
+    def fit() -> tuple[StyleLexicon, dict[str, float]]:
+        found = lexicon.fit_lexicon(sentences, training.labels, data.styles, config)
+        marked = [any(marks) for marks in found.style_words(sentences)]
+        return found, {"sentences_with_a_style_word": sum(marked) / len(marked)}
+
+    return _trained(asked, data, training, sentences, training.labels, fit)
+
+
+def train_dataset_vectors(
+    data: StyleData,
+    config: word_vectors.WordVectorsConfig | None = None,
+    *,
+    without: Iterable[str] = (),
+    name: str | None = None,
+    masked: bool = False,
+) -> Artefact:
+    """Train word2vec on the sentences of all styles, unless it exists; test sentences are left out.
+
+    With ``masked``, the style words of the dataset's own lexicon, of the same sentences, are masked
+    first, so that ``<customstyle>`` has a vector, as in Mir et al.'s released code
+    (``train_word2vec_model`` of ``content_preservation.py``). Further arguments: as of
+    :func:`train_style_lexicon`.
+
+    Raises:
+        InputError: no word is frequent enough.
+        MissingExtraError: gensim is not installed.
+    """
+    config = config or word_vectors.WordVectorsConfig()
+    require_installed("gensim", "vectors")
+    training = _training(data, without)
+    sentences = tokenized(training.texts, dataset_facts(data.dataset).language)
+    kind, settings = WORD_VECTORS, {**config.settings()}
+    if masked:
+        own = train_style_lexicon(data, without=without, name=f"{name}-lexicon" if name else None)
+        found = read_lexicon(own.folder / LEXICON_FILE)
+        sentences = [" ".join(tokens) for tokens in found.apply(sentences, "masked")]
+        kind = MASKED_VECTORS
+    asked = _Words("word_vectors", kind, name, settings, word_vectors.LIBRARIES)
+
+    def fit() -> tuple[WordVectors, dict[str, float]]:
+        return word_vectors.fit_word_vectors(sentences, config), {}
+
+    return _trained(asked, data, training, sentences, (), fit)
+
+
+def split_setting(data: StyleData) -> dict[str, str]:
+    """What a scorer's settings say of its split: nothing, if it is the one that is pinned."""
+    split = other_split(data.dataset, data.learn_from)
+    return {"split": split} if split else {}
+
+
+def _training(data: StyleData, without: Iterable[str]) -> StyleSplit:
+    """The training sentences but those, cleaned as they are."""
+    training = data.training
+    forbidden = set(map(match_key, map(parse_cleaning(data.cleaning), without)))
+    if not forbidden:
+        return training
+    kept = [i for i, text in enumerate(training.texts) if match_key(text) not in forbidden]
+    return replace(
+        training,
+        texts=tuple(training.texts[i] for i in kept),
+        labels=tuple(training.labels[i] for i in kept),
+        excluded=training.excluded + len(training) - len(kept),
+    )
+
+
+@dataclass(frozen=True)
+class _Words:
+    """A scorer of words that is to be trained."""
+
+    role: str
+    kind: str
+    name: str | None
+    settings: dict[str, int | float] | dict[str, int | bool]
+    libraries: tuple[str, ...]
+
+
+def _trained(
+    asked: _Words,
+    data: StyleData,
+    training: StyleSplit,
+    sentences: list[str],
+    labels: Iterable[int],
+    fit: Callable[[], tuple[StyleLexicon | WordVectors, dict[str, float]]],
+) -> Artefact:
+    """The scorer of that recipe: stored, published, or trained now."""
+    tokens = tokens_name(dataset_facts(data.dataset).language, "words")
+    settings: dict[str, JsonValue] = {**asked.settings, "recipe_version": RECIPE_VERSION}
+    settings.update(split_setting(data))
+    card = ScorerCard(
+        role=asked.role,
+        dataset=data.dataset,
+        name=asked.name or asked.kind,
+        kind=asked.kind,
+        styles=tuple(data.styles),
+        trained_on=trained_on(data, training, tokens),
+        data_fingerprint=data_fingerprint(sentences, [*labels] or None),
+        n_sentences=len(sentences),
+        n_excluded=training.excluded,
+        settings=settings,
+        versions={
+            "tstbench": __version__,
+            **{library: version(library) for library in asked.libraries},
+        },
+    )
+    if (there := find_recipe(card) or fetch_recipe(card)) is not None:
+        return there
+    what = asked.role.replace("_", " ")
+    say(f"training the {what} of {data.dataset}, {len(sentences)} sentences")
+    with pace.training(f"{what} of {data.dataset}", asked.role, card.recipe):
+        pace.announce(_SECONDS.get(asked.role, 0.0) * len(sentences))
+        scorer, scores = fit()
+        rounded = {name: round(value, 6) for name, value in scores.items()}
+        return store(replace(card, scores=rounded), scorer.save)
 
 
 def trained_on(data: StyleData, training: StyleSplit, text: str) -> str:
@@ -328,10 +484,6 @@ def trained_on(data: StyleData, training: StyleSplit, text: str) -> str:
 def _test_texts(data: StyleData) -> Sequence[str]:
     """What no scorer may be trained on; load_styles has already left it out."""
     return data.splits["test"].texts if "test" in data.splits else ()
-
-
-def _write_language_model(sentences: list[str], folder: Path) -> None:
-    train_language_model(sentences, folder, ORDER)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from ...pipelines.style_invariance.arithmetic import (
 )
 from ...version import __version__
 from ..analysis.style_space import fewer_dimensions, laid_out
-from ..prepare_words import train_dataset_vectors
+from ..prepare import train_dataset_vectors
 
 FEWEST = 2  # sentences of a style: one is never compared with itself
 

@@ -32,8 +32,7 @@ from tstbench.metrics.wmd.wmd import (
     sentence_bleu,
     vector_extrema,
 )
-from tstbench.pipelines.prepare import prepare
-from tstbench.pipelines.prepare_words import train_dataset_vectors, train_style_lexicon
+from tstbench.pipelines.prepare import prepare, train_dataset_vectors, train_style_lexicon
 
 METRICS = tuple(facts.name for facts in families()["wmd"].metrics)
 

@@ -11,8 +11,11 @@ from tstbench.datasets_scripts.load import load_styles
 from tstbench.errors import InputError
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.word_vectors import WordVectorsConfig
-from tstbench.pipelines.prepare import train_style_classifier
-from tstbench.pipelines.prepare_words import train_dataset_vectors, train_style_lexicon
+from tstbench.pipelines.prepare import (
+    train_dataset_vectors,
+    train_style_classifier,
+    train_style_lexicon,
+)
 
 QUICK = WordVectorsConfig(dimensions=4, least_words=1)
 

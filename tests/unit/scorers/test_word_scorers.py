@@ -25,7 +25,7 @@ from tstbench.metrics.scorers.word_vectors import (
     fit_word_vectors,
     read_vectors,
 )
-from tstbench.pipelines.prepare_words import train_dataset_vectors, train_style_lexicon
+from tstbench.pipelines.prepare import train_dataset_vectors, train_style_lexicon
 
 QUICK = WordVectorsConfig(least_words=20_000, dimensions=16)
 OPINIONS = ("bad", "good")

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from traceback import walk_tb
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment
 
@@ -71,17 +72,13 @@ def misunderstood(error: Exception) -> bool:
     """
     from huggingface_hub.errors import HFValidationError  # of our own question
 
-    if isinstance(error, HFValidationError):
+    if isinstance(error, HFValidationError) or not isinstance(error, _MISREAD):
         return False
-    if not isinstance(error, _MISREAD):
-        return False
-    where, ours_or_theirs = error.__traceback__, ""
-    while where is not None:  # the client passes what it did not check to Python's own modules
-        room = str(where.tb_frame.f_globals.get("__name__", "")).split(".")[0]
-        if room in sys.stdlib_module_names - _CLIENT:
-            room = ours_or_theirs
-        ours_or_theirs, where = room, where.tb_next
-    return ours_or_theirs in _CLIENT
+    frames = (frame.f_globals for frame, _ in walk_tb(error.__traceback__))
+    packages = [str(names.get("__name__", "")).split(".")[0] for names in frames]
+    # The client passes what it did not check to Python's own modules.
+    others = [name for name in packages if name not in sys.stdlib_module_names - _CLIENT]
+    return bool(others) and others[-1] in _CLIENT
 
 
 def environment_fault() -> str | None:

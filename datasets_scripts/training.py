@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import UnknownNameError
-from .catalog import dataset_facts, parse_direction
-from .cleaning import match_key
+from .catalog import parse_dataset, parse_direction
+from .cleaning import match_key, parse_cleaning
+from .corpus import sentence_keys
 from .directions import Direction
 from .load import StyleData, StyleSplit, load_styles, load_test_set
 
@@ -132,14 +133,11 @@ def _of(styles: StyleData, split: StyleSplit, style: str) -> tuple[str, ...]:
 
 def keys_under_test(
     dataset: str, cleaning: str | None = None, data_dir: Path | str | None = None
-) -> set[str]:
+) -> frozenset[str]:
     """The ``match_key`` of every sentence and rewrite in the dataset's test split."""
-    keys: set[str] = set()
-    for direction in dataset_facts(dataset).directions:
-        test_set = load_test_set(direction, cleaning=cleaning, data_dir=data_dir)
-        keys.update(map(match_key, test_set.sources))
-        keys.update(match_key(text) for some in test_set.references for text in some)
-    return keys
+    corpus = parse_dataset(dataset)
+    clean = parse_cleaning(cleaning or corpus.cleaning)
+    return sentence_keys(corpus, ["test"], clean, data_dir, references=True)
 
 
 def _pairs(

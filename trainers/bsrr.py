@@ -36,7 +36,6 @@ from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import Pair, TrainingData
 from ..errors import InputError, MissingFileError, MissingScorerError
 from ..metrics.nltk_tokens import nltk_tokens
-from ..metrics.scorers.portable import portable
 from ..metrics.scorers.weights import fetch, read_model, read_tokenizer
 from ..metrics.text import preparation
 from ..settings import Count, Natural, NotNegative, Positive, Share, read_settings, setting
@@ -45,7 +44,6 @@ from .learning.loop import Learner, Terms, Update, learn
 from .learning.pairs import (
     Paired,
     PairsFrom,
-    check_sides,
     clear_in_style,
     lexical_pairs,
     no_pairs,
@@ -68,7 +66,7 @@ from .learning.rewarded_bart import (
 )
 from .learning.run import IN_MEMORY, Run
 from .learning.sampler import Order
-from .learning.selection import Sides, hold_out, selection
+from .learning.selection import Sides, check_sides, hold_out, selection
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
 
@@ -660,21 +658,15 @@ class Bsrr(System):
 
     @classmethod
     def planned(cls, data: TrainingData, config: SystemConfig) -> SystemCard:
-        """As :meth:`System.planned`; folders given as checkpoints are named by their content."""
+        """As :meth:`System.planned`; without pairs there is nothing to learn from."""
         card = super().planned(data, config)
         choice = card.settings["pairs"]
         if choice == "data" and not data.train.pairs:
             raise InputError(no_pairs(data, cls.KIND))
         return replace(
             card,
-            settings=portable(card.settings, cls.LOCAL),
             needs_parallel=choice != "mined" and bool(data.train.pairs),
         )
-
-    @property
-    def config(self) -> BsrrConfig:
-        """The settings of its card."""
-        return read_settings(BsrrConfig, self.card.settings, self.KIND)
 
     def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
         """The likeliest words, one after the other, or those that a beam search finds."""

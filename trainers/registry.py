@@ -22,7 +22,7 @@ from .system import System
 SYSTEMS: dict[str, str] = {
     "copy": "tstbench.trainers.baselines:Copy",
     "random-target": "tstbench.trainers.baselines:RandomTarget",
-    "delete-retrieve": "tstbench.trainers.baselines:DeleteRetrieve",
+    "delete-retrieve": "tstbench.trainers.delete_retrieve:DeleteRetrieve",
     "stytrans": "tstbench.trainers.stytrans:StyTrans",
     "dar": "tstbench.trainers.dar:Dar",
     "ctat": "tstbench.trainers.ctat:Ctat",

@@ -46,7 +46,6 @@ from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, MissingFileError, MissingScorerError
 from ..files import atomic_folder, read_lines, read_text, write_json
 from ..metrics.scorers.fitting import warmed_up
-from ..metrics.scorers.portable import portable
 from ..metrics.scorers.weights import fetch
 from ..metrics.text import preparation
 from ..settings import (
@@ -62,7 +61,7 @@ from ..settings import (
 from .learning.loop import Learner, Terms, Update, learn
 from .learning.run import IN_MEMORY, Run
 from .learning.sampler import Order
-from .learning.selection import Sides, hold_out
+from .learning.selection import Sides, check_sides, hold_out
 from .prefix_lm import PrefixLM
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
@@ -502,12 +501,11 @@ class Strap(System):
 
     @classmethod
     def planned(cls, data: TrainingData, config: SystemConfig) -> SystemCard:
-        """A local folder or file is on the card by its name and content, not by its path."""
+        """As :meth:`System.planned`; the card says where the paraphraser comes from."""
         strap = cast(StrapConfig, config)
         card = super().planned(data, config)
         return replace(
             card,
-            settings=portable(card.settings, cls.LOCAL),
             needs_parallel=strap.paraphraser == "pairs",
             trained_on=f"{card.trained_on}; paraphraser: {_origin(strap)}",
         )
@@ -546,11 +544,6 @@ class Strap(System):
         learner = PrefixLearner(model, pairs, held_pairs, config.tuning(config.epochs))
         learned = learn(learner, run, card.recipe)
         return cls(replace(card, scores=dict(learned.scores)), paraphraser, model)
-
-    @property
-    def config(self) -> StrapConfig:
-        """The settings of its card."""
-        return read_settings(StrapConfig, self.card.settings, self.KIND)
 
     def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
         """Paraphrased greedily, written with at most 10 tokens more than the paraphrase."""
@@ -597,12 +590,7 @@ def inverse_pairs(paraphraser: Paraphraser, sides: Sides) -> list[Pair]:
 
 def _check(data: TrainingData, config: StrapConfig) -> None:
     """Refuse what cannot be learned, before anything is."""
-    for style, some in (
-        (data.direction.source_style, data.train.source),
-        (data.direction.target_style, data.train.target),
-    ):
-        if not some:
-            raise InputError(f"{data.direction} has no {style} sentences to learn from")
+    check_sides(data, Sides(data.train.source, data.train.target))
     if config.paraphraser == "pairs" and not data.train.pairs:
         raise InputError(f"{data.direction} has no pairs to learn paraphrases from")
 

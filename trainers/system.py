@@ -12,9 +12,10 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from pydantic import JsonValue
 
@@ -23,6 +24,7 @@ from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, MissingSystemError
 from ..hub import fetch_model, is_repo_id
+from ..metrics.scorers.portable import portable
 from ..settings import as_json, identifying, read_settings
 from ..version import __version__
 from .learning.run import IN_MEMORY, Run
@@ -199,9 +201,17 @@ class System(ABC):
     def check_settings(cls, config: Any) -> None:
         """Raise :class:`MissingFileError` for what only the user can give, before data is read."""
 
+    @cached_property
+    def config(self) -> Any:
+        """The settings of its card, an instance of :attr:`Config`."""
+        return read_settings(cast(type, self.Config), self.card.settings, self.KIND)
+
     @classmethod
     def planned(cls, data: TrainingData, config: SystemConfig) -> SystemCard:
-        """The card of the system that :meth:`train` would make, before anything is measured."""
+        """The card of the system that :meth:`train` would make, before anything is measured.
+
+        A local file or folder among its settings is named by its content, not by its path.
+        """
         part = data.train.name
         return SystemCard(
             name=cls.KIND,
@@ -215,7 +225,7 @@ class System(ABC):
             n_sentences=data.n_sentences,
             n_pairs=len(data.train.pairs),
             n_excluded=data.n_removed,
-            settings=as_json(config),
+            settings=portable(as_json(config), cls.LOCAL),
             recipe_version=cls.RECIPE_VERSION,
             versions=cls.versions(),
         )

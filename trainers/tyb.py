@@ -32,7 +32,6 @@ from torch import Tensor, nn
 from ..datasets_scripts.catalog import language_of
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData
-from ..metrics.scorers.portable import portable
 from ..metrics.text import preparation
 from ..settings import Count, Natural, NotNegative, Positive, read_settings, setting
 from .learning.corpus import by_length
@@ -377,18 +376,10 @@ class Tyb(System):
 
     @classmethod
     def planned(cls, data: TrainingData, config: SystemConfig) -> SystemCard:
-        """As :meth:`System.planned`; a folder given as ``base`` is named by its content."""
+        """As :meth:`System.planned`; whether it learns from pairs depends on the data."""
         card = super().planned(data, config)
-        return replace(
-            card,
-            settings=portable(card.settings, cls.LOCAL),
-            needs_parallel=card.settings["pairs"] != "mined" and bool(data.train.pairs),
-        )
-
-    @property
-    def config(self) -> TybConfig:
-        """The settings of its card."""
-        return read_settings(TybConfig, self.card.settings, self.KIND)
+        paired = card.settings["pairs"] != "mined" and bool(data.train.pairs)
+        return replace(card, needs_parallel=paired)
 
     def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
         """The likeliest sentence that the beam search finds."""

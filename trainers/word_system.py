@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
@@ -124,11 +123,6 @@ class WordSystem(System):
     def begun(cls, card: SystemCard, corpus: Corpus, config: Any) -> Self:
         """A system that has learned nothing yet, for what learns from this corpus."""
         return cls(card, corpus.vocabulary, cls.new_network(len(corpus.vocabulary), config))
-
-    @cached_property
-    def config(self) -> Any:
-        """The settings of its card, an instance of :attr:`Config`."""
-        return read_settings(self.Config, self.card.settings, self.KIND)
 
     @property
     def device(self) -> torch.device:

@@ -12,10 +12,9 @@ from torch import Tensor
 
 from ...datasets_scripts.catalog import language_of
 from ...datasets_scripts.training import TrainingData
-from ...errors import InputError
 from ...metrics.text import preparation
 from .sampler import Both, Lengths
-from .selection import Selection, Sides, hold_out, selection
+from .selection import Selection, Sides, check_sides, hold_out, selection
 from .words import Vocabulary, padded
 
 Answer = TypeVar("Answer")
@@ -61,12 +60,7 @@ class Corpus:
         Raises:
             InputError: a style has no sentences, or too few.
         """
-        for style, part in (
-            (data.direction.source_style, data.train.source),
-            (data.direction.target_style, data.train.target),
-        ):
-            if not part:
-                raise InputError(f"{data.direction} has no {style} sentences to learn from")
+        check_sides(data, Sides(data.train.source, data.train.target))
         prepare = preparation(language_of(data.direction)).for_language_model
         train, held = hold_out(data, held_out, seed)
         sentences = Sides(*(tuple(prepare(side)) for side in train))

@@ -13,7 +13,7 @@ from ...datasets_scripts.catalog import DATASETS, language_of
 from ...datasets_scripts.training import Pair, TrainingData
 from ...errors import InputError, require
 from ...metrics.text import preparation
-from .selection import Sides
+from .selection import Sides, check_sides
 
 PairsFrom = Literal["auto", "data", "mined"]
 Mine = Callable[[Sides], list[Pair]]
@@ -87,15 +87,6 @@ class Paired:
         out = {sources[i] for i in drawn}
         train = tuple(pair for pair in pairs if pair[0] not in out)
         return cls(train, tuple(pair for pair in pairs if pair[0] in out), mined)
-
-
-def check_sides(data: TrainingData, sides: Sides) -> None:
-    """Raise :class:`InputError` if a style has no sentences."""
-    for style, part in zip(
-        (data.direction.source_style, data.direction.target_style), sides, strict=True
-    ):
-        if not part:
-            raise InputError(f"{data.direction} has no {style} sentences to learn from")
 
 
 def prepared_pairs(

@@ -102,3 +102,12 @@ def selection(train: Sides, held_out: Sides, seed: int) -> Selection:
 
 def _first(sentences: Sequence[str], size: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(sentences))[:size]
+
+
+def check_sides(data: TrainingData, sides: Sides) -> None:
+    """Raise :class:`InputError` if a style has no sentences."""
+    for style, part in zip(
+        (data.direction.source_style, data.direction.target_style), sides, strict=True
+    ):
+        if not part:
+            raise InputError(f"{data.direction} has no {style} sentences to learn from")

@@ -34,7 +34,7 @@ from ...datasets_scripts.catalog import language_of
 from ...datasets_scripts.training import TrainingData
 from ...errors import InputError
 from ...files import atomic_folder, write_json, write_text
-from ...metrics.scorers.portable import base_datasets, portable
+from ...metrics.scorers.portable import base_datasets
 from ...metrics.scorers.weights import quiet_loading
 from ...metrics.text import preparation
 from ...settings import read_settings
@@ -206,12 +206,6 @@ class _Adapted(System):
     device: str = "auto"
     _writers: dict[tuple[str, str], Writer] = field(default_factory=dict, repr=False, compare=False)
 
-    @property
-    def config(self) -> AdapterConfig:
-        """The settings of its card."""
-        kind = cast(type[AdapterConfig], self.Config)
-        return read_settings(kind, self.card.settings, self.KIND)
-
     def instruction(self, task: Task) -> str:
         """What the model is told to do."""
         return instruction(task.direction)
@@ -287,11 +281,6 @@ class _Adapted(System):
         read_settings(cast(type[AdapterConfig], cls.Config), card.settings, cls.KIND)
         return cls(card, Adapter.read(folder / _ADAPTER), None, folder, device)
 
-    @classmethod
-    def _planned(cls, card: SystemCard) -> SystemCard:
-        """The card without paths: local files and folders are named by their content."""
-        return replace(card, settings=portable(card.settings, cls.LOCAL))
-
 
 def _base_of(config: AdapterConfig, records: Sequence[Record]) -> Base:
     if config.base != SCRATCH:
@@ -357,7 +346,7 @@ class LlamaLora(_Adapted):
     @classmethod
     def planned(cls, data: TrainingData, config: SystemConfig) -> SystemCard:
         """As :meth:`System.planned`; a folder given as ``base`` is named by its content."""
-        card = cls._planned(super().planned(data, config))
+        card = super().planned(data, config)
         real = card.settings["pairs"] != "mined" and bool(data.train.pairs)
         return replace(card, needs_parallel=real)
 
@@ -399,7 +388,7 @@ class LlamaLoraInst(_Adapted):
     @classmethod
     def planned(cls, data: TrainingData, config: SystemConfig) -> SystemCard:
         """The card: what was learned from are the instructions, not the direction's sentences."""
-        card = cls._planned(super().planned(data, config))
+        card = super().planned(data, config)
         own = cast(LlamaLoraInstConfig, config)
         found = load_instructions(own.instructions, own.instructions_revision)
         return replace(

@@ -21,7 +21,7 @@ from tstbench.pipelines.hub.manifest import find_repository, write_repository
 from tstbench.pipelines.hub.serve import make_server
 from tstbench.pipelines.outputs import read_outputs
 from tstbench.pipelines.transfer import predict
-from tstbench.trainers.baselines import DeleteRetrieve
+from tstbench.trainers.delete_retrieve import DeleteRetrieve
 from tstbench.trainers.train import system_config, train_system
 
 CLIENT = SUPPORT / "hub_system_client.py"

@@ -16,7 +16,8 @@ from tstbench.files import home
 from tstbench.pipelines.outputs import read_outputs
 from tstbench.pipelines.predictions import card_path, read_card
 from tstbench.pipelines.report import read_report
-from tstbench.trainers.baselines import DeleteRetrieve, RandomTarget
+from tstbench.trainers.baselines import RandomTarget
+from tstbench.trainers.delete_retrieve import DeleteRetrieve
 from tstbench.trainers.system_card import SYSTEM_STORE
 from tstbench.trainers.train import system_config
 

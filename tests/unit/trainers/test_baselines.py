@@ -13,7 +13,8 @@ from tstbench.datasets_scripts.training import TrainingData, TrainingPart
 from tstbench.errors import InputError, MissingSystemError, UnknownNameError
 from tstbench.pipelines.transfer import baseline_info, predict
 from tstbench.settings import as_json
-from tstbench.trainers.baselines import Copy, DeleteRetrieve, DeleteRetrieveConfig, RandomTarget
+from tstbench.trainers.baselines import Copy, RandomTarget
+from tstbench.trainers.delete_retrieve import DeleteRetrieve, DeleteRetrieveConfig
 from tstbench.trainers.load import load_system
 from tstbench.trainers.registry import system_names
 from tstbench.trainers.system import Generation, SystemConfig

@@ -141,7 +141,7 @@ def static_files(folder: Path, scripts: Collection[str]) -> dict[str, str]:
     """Return a page's scripts, what they build elements with, and ``style.css``, by name."""
     content = {script: (folder / script).read_text(encoding="utf-8") for script in scripts}
     content["el.js"] = (DESIGN / "el.js").read_text(encoding="utf-8")
-    return {**content, "style.css": stylesheet([folder / "style.css"])}
+    return {**content, "style.css": stylesheet([DESIGN / "base.css", folder / "style.css"])}
 
 
 def make_app(

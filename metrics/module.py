@@ -95,7 +95,9 @@ class StyleTransferMetric(evaluate.Metric):
         scorers = list(shared["scorers"])
         if family.model:
             argument, role, _ = family.model
-            named = options.pop(argument, None) or os.environ.get(f"TSTBENCH_{argument.upper()}")
+            named = options.pop(argument, None)
+            if argument == "judge":  # of a Space, whose visitors cannot name a server
+                named = named or os.environ.get("TSTBENCH_JUDGE")
             scorers = [f"{role}={named}", *scorers] if named else scorers
         others = {of: {name: options.pop(name, None)} for name, of in family.borrowed.items()}
         given: dict[str, Any] = {

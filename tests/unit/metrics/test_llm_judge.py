@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import evaluate
 import numpy as np
 import pytest
 from chat_server import KEY, question_in, serving
@@ -433,6 +434,22 @@ def command(server, tmp_path, *more):
     write_lines(outputs, [some[0] for some in test_set.references])
     judge = ("--scorer", f"judge=m@{server.url}")
     return ("evaluate", outputs, "--direction", DIRECTION, "--metrics", *JUDGED, *judge, *more)
+
+
+def test_a_module_asks_the_judge_that_is_named_or_else_that_of_the_variable(monkeypatch):
+    module = evaluate.load("metrics/llm_judge")
+    given = {
+        "predictions": ["so good."],
+        "sources": ["so bad."],
+        "direction": DIRECTION,
+        "wordings": 2,
+    }
+    with serving(answer=middle) as server, serving(answer=middle) as other:
+        monkeypatch.setenv("TSTBENCH_JUDGE", f"owners@{server.url}")
+        found = module.compute(**given)
+        assert "|judge:owners#" in found["details"]["judge_style"]["signature"]
+        assert module.compute(**given, judge=f"mine@{other.url}")["judge_unread"] == 0
+        assert [len(one.bodies) for one in (server, other)] == [6, 6]
 
 
 def test_a_dry_run_sends_nothing_and_a_limit_loses_nothing(tmp_path, capsys):

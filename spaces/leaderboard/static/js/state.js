@@ -3,7 +3,7 @@
    of rows happen here, on the rows that are there. Whatever comes from the server is markup that
    it escaped; whatever this script writes is text. */
 
-const SHOWN = 50; // rows of a long table before "show all"; table_parts.py says the same
+const SHOWN = 50; // rows of a long table before "show all"; markup.py says the same
 const AGAIN = 1500; // ms before asking for ranks that are still being computed
 
 const page = document.querySelector(".page");

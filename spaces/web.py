@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Call = tuple[Callable[..., Any], tuple[str, ...]]  # and the fields of a request that it takes
 HEADERS = {
     "content-security-policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; "
         "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
         "frame-ancestors 'self' https://huggingface.co"
     ),
@@ -108,11 +108,15 @@ def _limited(receive: Callable) -> Callable:
 
 
 class Shield:
-    """ASGI layer: headers that forbid external content, no uploads, no bodies above ``largest``."""
+    """ASGI layer: headers that forbid external content, no uploads, no bodies above ``largest``.
 
-    def __init__(self, app: Any, largest: int) -> None:
-        self.app = app
-        self.largest = largest
+    ``styled``: whether elements may have styles of their own, as those of charts do.
+    """
+
+    def __init__(self, app: Any, largest: int, *, styled: bool = False) -> None:
+        self.app, self.largest, self.headers = app, largest, dict(HEADERS)
+        if styled:
+            self.headers["content-security-policy"] += "; style-src-attr 'unsafe-inline'"
 
     async def __call__(self, scope: dict, receive: Callable, send: Callable) -> None:
         """Forward a request or refuse it."""
@@ -129,7 +133,7 @@ class Shield:
 
         async def send_with_headers(message: dict) -> None:
             if message["type"] == "http.response.start":
-                ours = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                ours = [(name.encode(), value.encode()) for name, value in self.headers.items()]
                 kept = [(n, v) for n, v in message.get("headers", []) if n.decode() not in HEADERS]
                 message = {**message, "headers": kept + ours}
             await send(message)
@@ -152,6 +156,7 @@ def make_app(
     given: Callable[[Request], tuple[Any, ...]] = lambda _: (),
     *,
     largest: int = MAX_CALL,
+    styled: bool = False,
 ) -> gradio.Server:
     """The server of a page, without the page itself.
 
@@ -164,13 +169,14 @@ def make_app(
         calls: what answers, by endpoint.
         given: the first arguments of each call, made of the request.
         largest: bytes of a request.
+        styled: whether its elements may have styles of their own.
     """
     import gradio
     from starlette.concurrency import run_in_threadpool
     from starlette.responses import JSONResponse, Response
 
     app = gradio.Server(title=title, docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(Shield, largest=largest)
+    app.add_middleware(Shield, largest=largest, styled=styled)
 
     def asset(request: Request) -> Response:
         file = request.path_params["file"]

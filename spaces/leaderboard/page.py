@@ -110,7 +110,9 @@ class Page:
                 "sources": (desk.sources, ("direction",)),
             }
             largest = 2 * MAX_BYTES  # above ours, so that it is ours that explains
-        app = make_app("leaderboard", "TSTBench leaderboard", files, calls, largest=largest)
+        app = make_app(
+            "leaderboard", "TSTBench leaderboard", files, calls, largest=largest, styled=True
+        )
 
         async def root(request: Request) -> Response:
             return await run_in_threadpool(self._document, dict(request.query_params))

@@ -281,6 +281,7 @@ def test_a_trained_system_is_served(folder, tmp_path):
             urllib.request.urlopen(rebound, timeout=30)
         with urllib.request.urlopen(running.url, timeout=30) as response:
             assert "default-src 'none'" in response.headers["content-security-policy"]
+            assert "unsafe" not in response.headers["content-security-policy"]
         with pytest.raises(InputError, match=r"port \d+ is in use"):
             serve([str(folder)], port=int(running.url.rsplit(":", 1)[1].strip("/")))
     finally:

@@ -29,7 +29,7 @@ def settings(folder):
 def test_help_lists_systems_and_scorers_and_each_its_settings(capsys):
     code, out, _ = command_line(capsys, "train", "--help")
     assert code == 0
-    for name in ("random-target", "delete-retrieve", "classifier", "cola"):
+    for name in ("random-target", "delete-retrieve", "classifier", "lexicon"):
         assert f"\n  {name} " in out
     for name in SYSTEMS:
         if system_class(name).Config is not None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import fields
-from textwrap import indent
+from textwrap import fill, indent
 from typing import Any
 
 import datasets
@@ -206,25 +207,44 @@ def module_of(name: str) -> type[StyleTransferMetric]:
 
 def _described(family: Family) -> str:
     """What a family's module takes and gives, and an example."""
-    lines = [f"{family.model[0]} (str): {family.model[2]}"] if family.model else []
+    given = [f"{family.model[0]} (str): {family.model[2]}"] if family.model else []
     if any(facts.compares_systems for facts in family.metrics):
-        lines.append(
+        given.append(
             "systems (dict): outputs of other systems on the same sources, by name, lists of N "
             "texts. Without them, the predictions are the only system."
         )
-    lines += [f"{name} (str): see tstbench/{of}." for name, of in family.borrowed.items()]
+    given += [f"{name} (str): see tstbench/{of}." for name, of in family.borrowed.items()]
     _, _, options = (inspect.getdoc(family.options) or "").partition("Attributes:\n")
+    options = re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"\1", options)
     for field in fields(family.options):
-        options = options.replace(f"    {field.name}: ", f"    {field.name} ({field.default!r}): ")
-    given = [*(indent(line, "    ") for line in lines), *([options] if options else [])]
-    own = (facts.name for facts in family.metrics)
+        default = f"    {field.name} (default: {field.default!r}): "
+        options = options.replace(f"    {field.name}: ", default)
+    own = [facts.name for facts in family.metrics]
+    usual = family.module_metrics({})
     gives = [
-        f"    {one.name} (float): {one.meaning}, {one.unit}"
+        f"{one.name} (float or None): {one.meaning}, {one.unit}"
         f"{'' if one.neutral else f', {one.better} is better'}."
-        for one in map(metric_facts, dict.fromkeys((*family.module_metrics({}), *own)))
+        for one in map(metric_facts, dict.fromkeys((*usual, *own)))
     ]
-    parts = [*given, "Returns:", *gives, "    details (dict): interval and signature of each."]
-    return "\n".join([*parts, "Examples:", indent(family.example.strip("\n"), "    "), ""])
+    if others := [name for name in own if name not in usual]:
+        gives.append(f"{' or '.join(others)} come instead of the others, by an option.")
+    gives.append("details (dict): interval and signature of each; of one that is None, why.")
+    return "\n".join(
+        [
+            *map(_wrapped, given),
+            *(["    Defaults are the benchmark's; a profile may have others."] if options else []),
+            *([options] if options else []),
+            "Returns:",
+            *map(_wrapped, gives),
+            "Examples:",
+            indent(family.example.strip("\n"), "    "),
+            "",
+        ]
+    )
+
+
+def _wrapped(text: str) -> str:
+    return fill(text, 100, initial_indent="    ", subsequent_indent="        ")
 
 
 def compute(

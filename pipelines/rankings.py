@@ -17,7 +17,6 @@ from .terminal_table import plain_table, print_ranked
 Form = Literal["table", "markdown", "latex", "html", "csv"]
 Layout = Literal["directions", "metrics"]
 FORMS: tuple[Form, ...] = ("table", "markdown", "latex", "html", "csv")
-LAYOUTS: tuple[Layout, ...] = ("directions", "metrics")
 ENDINGS: Mapping[str, Form] = {
     ".tex": "latex", ".md": "markdown", ".html": "html", ".csv": "csv", ".txt": "table",
 }  # fmt: skip

@@ -69,4 +69,5 @@ if __name__ == "__main__":
     try:
         main(sys.argv[1:])
     except TSTBenchError as error:
-        sys.exit(f"python -m backbone: {error}")
+        print(f"python -m backbone: {error}", file=sys.stderr)
+        sys.exit(2)

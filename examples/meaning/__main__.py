@@ -37,7 +37,8 @@ try:
     corpora = material(arguments.text, datasets=not arguments.only_text, without=without)
     artefact = train_meaning(corpora, config)
 except TSTBenchError as error:
-    sys.exit(str(error))
+    print(f"python -m meaning: {error}", file=sys.stderr)
+    sys.exit(2)
 for name, value in artefact.card.scores.items():
     print(f"{name}\t{value:.4f}")
 print(f"--scorer meaning={artefact.folder}")

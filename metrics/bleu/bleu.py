@@ -236,8 +236,10 @@ class BleuOptions(Options):
     """Options of ``bleu``.
 
     Attributes:
-        protocol: a name of :data:`~tstbench.metrics.bleu.bleu.PROTOCOLS`; by default the one
-            of the texts' language, ``tstbench`` for English.
+        protocol: ``tstbench`` (lower case, NLTK's tokens, no smoothing; the default for English),
+            ``tstbench-punkt``, ``whitespace`` (tokens between spaces, mixed case), ``13a``
+            (sacreBLEU's default, on cleaned texts), or another of sacreBLEU's tokenizers: ``intl``,
+            ``char``, ``zh``, ``ja-mecab``, ``ko-mecab``.
     """
 
     protocol: str | None = None

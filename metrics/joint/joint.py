@@ -129,7 +129,8 @@ class JointOptions(Options):
 
     Attributes:
         weights: of ``joint``: relative weights of ACC, BLEU and fluency.
-        calibration: of ``joint_calibrated``: the name of a calibration, or the file of one.
+        calibration: of ``joint_calibrated``: the name of a calibration, or the file of one that
+            ``tstbench calibrate`` wrote.
         mean: of ``joint_sentence``: ``geometric``, ``harmonic``, ``arithmetic`` or ``minimum``.
     """
 

@@ -48,7 +48,7 @@ class MeaningOptions(Options):
 
     Attributes:
         combine: ``mean`` of P(meaning is kept) and sentence cosine, or one: ``kept``, ``cosine``.
-        reduce: how several references are combined.
+        reduce: how several references are combined: ``max`` or ``mean``.
     """
 
     combine: Combine = "mean"

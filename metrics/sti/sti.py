@@ -223,8 +223,8 @@ class StiOptions(Options):
     """Options of ``sti``.
 
     Attributes:
-        ground: distance between styles: ``uniform``, ``ordinal``, or a JSON file; see
-            :func:`~.ground.read_ground`. ``target_style`` does not use it.
+        ground: distance between styles: ``uniform``, ``ordinal``, or a JSON file.
+            ``target_style`` does not use it.
         temperature: log-probabilities are divided by it first; 1 is the paper's.
         of: what has the target style in ``target_style``: the ``whole`` output, or its ``least``
             part. Its parts are the whole, its sentences, and what it is without three words or more

@@ -12,7 +12,6 @@ from leaderboard_results import THERE, report, sample
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, TSTBenchError
-from tstbench.pipelines import results
 from tstbench.pipelines.report import IntervalInfo, predictions_sha256, score_recipe, write_report
 from tstbench.pipelines.results import (
     check_names,
@@ -238,16 +237,7 @@ def test_a_direction_names_what_it_leaves_out(tmp_path, capsys):
     assert [one.folder.name for one in every] == ["GPT_4", "a", "b"]
 
 
-def test_what_was_whole_is_read_again_only_when_it_changes(tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "_WHOLE", {})
-    monkeypatch.setattr(results, "_SETTLED", -1e9)
-    monkeypatch.setattr(results, "_MOST_KNOWN", 2)
-    folders = [make(tmp_path, name) for name in "abc"]
-    first = [read_whole(folder) for folder in folders[:2]]
-    assert [read_whole(folder) for folder in folders[:2]] == first
-    assert read_whole(folders[0]) is first[0]
-    assert read_whole(folders[0], complete=False) is not first[0]  # full: all were forgotten
-    assert read_whole(folders[0]) is not first[0]
+def test_a_file_that_was_changed_is_not_read_as_whole(tmp_path):
     for name, kept in (
         ("samples.jsonl", b"[]\n"),
         ("replicates.parquet", b""),
@@ -258,28 +248,6 @@ def test_what_was_whole_is_read_again_only_when_it_changes(tmp_path, monkeypatch
         (folder / name).write_bytes(kept)
         with pytest.raises(InputError):
             read_whole(folder)
-
-
-def test_a_file_of_this_moment_may_still_change(tmp_path, monkeypatch):
-    folder = make(tmp_path)
-    latest = max(path.stat().st_ctime for path in folder.iterdir())
-    monkeypatch.setattr(results, "_WHOLE", {})
-    monkeypatch.setattr(results.time, "time", lambda: latest + 1.5)
-    assert read_whole(folder) is not read_whole(folder)
-    monkeypatch.setattr(results.time, "time", lambda: latest + 2.5)
-    assert read_whole(folder) is read_whole(folder)
-
-
-def test_each_file_of_this_moment_counts_even_where_another_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "_WHOLE", {})
-    folder = make(tmp_path, samples=())
-    report = (folder / "report.json").stat().st_ctime
-    replicates = folder / "replicates.parquet"
-    while replicates.stat().st_ctime < report + 0.01:
-        replicates.touch()
-    monkeypatch.setattr(results.time, "time", lambda: report + 2.005)  # it alone has settled
-    again = (read_whole(folder, complete=False) for _ in range(2))
-    assert next(again) is not next(again)
 
 
 def test_a_source_that_was_changed_and_sentences_with_every_score(tmp_path):

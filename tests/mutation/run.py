@@ -137,7 +137,8 @@ def stage(group: Group) -> None:
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, copy)
         if name in mutated:
-            copy.write_text(undecorated(source.read_text("utf-8")), "utf-8")
+            code = undecorated(source.read_text("utf-8"))
+            copy.write_text(without_families(code), "utf-8")
     with (ROOT / "pyproject.toml").open("rb") as file:
         ours = tomllib.load(file)["tool"]["pytest"]["ini_options"]
     tests = [f"tstbench/tests/{test}" for test in group.tests]
@@ -159,7 +160,7 @@ def stage(group: Group) -> None:
     ini = {
         **ours,
         "testpaths": ["tstbench/tests"],
-        "pythonpath": ["tstbench/tests/support", "tstbench/tests/golden"],
+        "pythonpath": [f"tstbench/{one}" for one in ours["pythonpath"]],
     }
     # A JSON list, string or number is written the same in TOML.
     sections = [("tool.mutmut", settings), ("tool.pytest.ini_options", ini)]
@@ -188,6 +189,29 @@ def undecorated(code: str) -> str:
         lines.insert(node.end_lineno or 0, f"{' ' * node.col_offset}{node.name} = {below}")
         for decorator in reversed(node.decorator_list):
             del lines[decorator.lineno - 1 : decorator.end_lineno]
+    return "\n".join(lines) + "\n"
+
+
+def without_families(code: str) -> str:
+    """The same module, in which mutmut leaves metric families and their options alone.
+
+    A metric's file has its arithmetic, which is mutated, and its family, whose tests read whole
+    test sets: too slow for each mutant.
+    """
+    lines: list[str] = code.splitlines()
+    methods = (
+        method
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.ClassDef)
+        and any(
+            ast.unparse(base).partition("[")[0].endswith(("Family", "Options"))
+            for base in node.bases
+        )
+        for method in node.body
+        if isinstance(method, ast.FunctionDef) and not method.decorator_list
+    )
+    for method in sorted(methods, key=lambda method: -method.lineno):  # mutmut skips decorated ones
+        lines.insert(method.lineno - 1, f"{' ' * method.col_offset}@(lambda method: method)")
     return "\n".join(lines) + "\n"
 
 

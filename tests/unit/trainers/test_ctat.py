@@ -12,6 +12,7 @@ from word_systems import N_WORDS, learner_of, three_sentences
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
+from tstbench.trainers import ctat
 from tstbench.trainers.ctat import (
     Ctat,
     CtatConfig,
@@ -253,7 +254,7 @@ def test_the_weight_that_was_chosen_is_used(data):
 
 
 @pytest.mark.slow
-def test_a_toy_style_is_edited_both_ways():
+def test_a_toy_style_is_edited_both_ways(monkeypatch):
     nouns = ("soup", "tea", "room", "staff", "bread", "view")
     bad = tuple(f"the {noun} was {word} ." for noun in nouns for word in ("bad", "awful"))
     good = tuple(f"the {noun} was {word} ." for noun in nouns for word in ("good", "lovely"))
@@ -262,9 +263,18 @@ def test_a_toy_style_is_edited_both_ways():
     system = Ctat.train(data, config, Run(device="cpu"))
     # By a weight of our own: on two held-out sentences the choice of one is a lottery.
     for sources, direction, words in ((bad, DIRECTION, "good lovely"), (good, BACK, "bad awful")):
-        # Without an edit, only the held-out sentences, never learned, can come out other.
-        for weight, least, most in ((4.0, len(sources), len(sources)), (1e-9, 0, config.hold_out)):
+
+        def answers(weight, sources=sources, direction=direction):
             generation = Generation(settings={"weights": [weight]})
-            answers = list(system.transfer(sources, direction, generation=generation))
-            edited = [bool({*answer.rstrip(".").split()} & {*words.split()}) for answer in answers]
-            assert least <= sum(edited) <= most, answers
+            return list(system.transfer(sources, direction, generation=generation))
+
+        def changed(answers, words=words):
+            return sum(bool({*one.rstrip(".").split()} & {*words.split()}) for one in answers)
+
+        assert changed(answers(4.0)) == len(sources)
+        barely = answers(1e-9)
+        with monkeypatch.context() as without:
+            without.setattr(ctat, "edited", lambda latent, *_: latent)
+            assert answers(4.0) == barely, "what the autoencoder makes of its own sentences"
+        # Those held out were never learned, and may come out as others.
+        assert changed(barely) <= config.hold_out

@@ -193,26 +193,30 @@ def undecorated(code: str) -> str:
 
 
 def without_families(code: str) -> str:
-    """The same module, in which mutmut leaves metric families and their options alone.
+    """The same module, in which mutmut leaves a metric's family alone.
 
-    A metric's file has its arithmetic, which is mutated, and its family, whose tests read whole
-    test sets: too slow for each mutant.
+    A metric's file begins with its arithmetic, which is mutated. From its options on it is the
+    family, whose tests read whole test sets: too slow for each mutant.
     """
     lines: list[str] = code.splitlines()
-    methods = (
-        method
-        for node in ast.walk(ast.parse(code))
-        if isinstance(node, ast.ClassDef)
-        and any(
-            ast.unparse(base).partition("[")[0].endswith(("Family", "Options"))
-            for base in node.bases
-        )
-        for method in node.body
-        if isinstance(method, ast.FunctionDef) and not method.decorator_list
+    tree = ast.parse(code)
+    own = [node for node in tree.body if isinstance(node, ast.ClassDef) and _is_family(node)]
+    if not own:
+        return code
+    functions = (
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.lineno > own[0].lineno
     )
-    for method in sorted(methods, key=lambda method: -method.lineno):  # mutmut skips decorated ones
-        lines.insert(method.lineno - 1, f"{' ' * method.col_offset}@(lambda method: method)")
+    for node in sorted(functions, key=lambda node: -node.lineno):  # mutmut skips decorated ones
+        if not node.decorator_list:
+            lines.insert(node.lineno - 1, f"{' ' * node.col_offset}@(lambda function: function)")
     return "\n".join(lines) + "\n"
+
+
+def _is_family(node: ast.ClassDef) -> bool:
+    bases = (ast.unparse(base).partition("[")[0] for base in node.bases)
+    return any(base.endswith(("Family", "Options")) for base in bases)
 
 
 def _decorated(tree: ast.Module) -> Iterator[ast.FunctionDef]:

@@ -33,12 +33,12 @@ from trl import SFTConfig, SFTTrainer
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
-from tstbench.trainers.learning.backbones import BackboneShape, byte_level_tokenizer, random_model
-from tstbench.trainers.learning.run import Run
 from tstbench.trainers.lora.base import Base
 from tstbench.trainers.lora.config import AdapterConfig, LlamaLoraConfig
 from tstbench.trainers.lora.records import Record, prompt, rows_of
 from tstbench.trainers.lora.tuning import tune
+from tstbench.trainers.training.backbones import BackboneShape, byte_level_tokenizer, random_model
+from tstbench.trainers.training.run import Run
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 TOLD = "Put this sentence from modern English into Shakespeare's English:"

@@ -26,11 +26,11 @@ from trl import SFTConfig, SFTTrainer
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
-from tstbench.trainers.learning.backbones import BackboneShape, byte_level_tokenizer, random_model
-from tstbench.trainers.learning.loop import learn
-from tstbench.trainers.learning.run import Run
 from tstbench.trainers.prefix_lm import PrefixLM
 from tstbench.trainers.strap import Pair, PrefixLearner, RuleParaphraser, StrapConfig
+from tstbench.trainers.training.backbones import BackboneShape, byte_level_tokenizer, random_model
+from tstbench.trainers.training.loop import learn
+from tstbench.trainers.training.run import Run
 
 BATCH, RATE = 10, 5e-5
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"

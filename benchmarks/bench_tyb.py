@@ -31,10 +31,10 @@ from transformers import (
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import Pair, load_training
-from tstbench.trainers.learning.loop import learn
-from tstbench.trainers.learning.pairs import Paired
-from tstbench.trainers.learning.rewarded_bart import Seq2Seq
-from tstbench.trainers.learning.run import Run
+from tstbench.trainers.training.loop import learn
+from tstbench.trainers.training.pairs import Paired
+from tstbench.trainers.training.rewarded_bart import Seq2Seq
+from tstbench.trainers.training.run import Run
 from tstbench.trainers.tyb import StyleCnn, TybConfig, _Learner
 
 BATCH, MAX_LENGTH, RATE = 32, 60, 1e-4

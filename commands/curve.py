@@ -18,9 +18,9 @@ from pathlib import Path
 
 from ..console import say
 from ..errors import InputError, MissingFileError
-from ..trainers.learning.curve import CURVE_FILE, LearningCurve, Series, read_curve
 from ..trainers.system import open_system
 from ..trainers.system_card import SYSTEM_STORE
+from ..trainers.training.curve import CURVE_FILE, LearningCurve, Series, read_curve
 from .arguments import Parser
 
 
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the table; write the picture."""
     from ..files import write_text
     from ..pipelines.tables import print_rows
-    from ..trainers.learning.curve import curve_picture
+    from ..trainers.training.curve import curve_picture
 
     out: Path | None = arguments.out
     if out is not None and (out.suffix.lower() != ".svg" or out.is_dir()):

@@ -113,10 +113,10 @@ def _train_system(name: str, options: Sequence[str]) -> None:
     from ..datasets_scripts.training import load_training
     from ..pace import process_index
     from ..settings import read_settings
-    from ..trainers.learning.run import Run
     from ..trainers.registry import system_class
     from ..trainers.system_card import SYSTEM_STORE
     from ..trainers.train import check_target, config_class, system_config, train_system
+    from ..trainers.training.run import Run
 
     config = config_class(name)
     arguments = _system_parser(name, config).known(options)
@@ -150,9 +150,9 @@ def _train_system(name: str, options: Sequence[str]) -> None:
 
 def _system_parser(name: str, config: type[SystemConfig]) -> Parser:
     """Its flags are the fields of its configuration."""
-    from ..trainers.learning.run import Run
     from ..trainers.registry import system_class
     from ..trainers.train import presets
+    from ..trainers.training.run import Run
 
     parser = _parser(name, (system_class(name).__doc__ or "").partition("\n")[0])
     parser.add_argument("--direction", help="such as yelp/negative-to-positive")

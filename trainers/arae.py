@@ -32,10 +32,10 @@ from torch.optim import SGD, Adam, Optimizer
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError
 from ..settings import Count, NotNegative, Positive, setting
-from .learning.corpus import Corpus
-from .learning.loop import Batches, Learner, Terms, Update, seed_of
-from .learning.networks import summed_word_loss
-from .learning.words import PAD, UNKNOWN, State, beam_search, lengths_of
+from .training.corpus import Corpus
+from .training.loop import Batches, Learner, Terms, Update, seed_of
+from .training.networks import summed_word_loss
+from .training.words import PAD, UNKNOWN, State, beam_search, lengths_of
 from .word_system import WordConfig, WordSystem
 
 
@@ -238,7 +238,7 @@ class CodeAutoencoder(nn.Module):
         return code if self.code_is_state else zeros, zeros, code
 
     def step(self, style: int, words: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """A step of :func:`~.learning.words.beam_search`, by the decoder of a style."""
+        """A step of :func:`~.training.words.beam_search`, by the decoder of a style."""
         decoder, (memory, cell, code) = cast(_Reader, self.decoders[style]), state
         start = decoder.start.expand(len(code), -1)
         vector = torch.cat([start if words is None else decoder.words(words), code], dim=1)

@@ -11,9 +11,9 @@ from typing import ClassVar
 from ..datasets_scripts.training import TrainingData
 from ..errors import InputError
 from ..files import read_text, write_json
-from .learning.run import IN_MEMORY, Run
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
+from .training.run import IN_MEMORY, Run
 
 SENTENCES_FILE = "sentences.json"
 

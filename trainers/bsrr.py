@@ -39,9 +39,11 @@ from ..metrics.nltk_tokens import nltk_tokens
 from ..metrics.scorers.weights import fetch, read_model, read_tokenizer
 from ..metrics.text import preparation
 from ..settings import Count, Natural, NotNegative, Positive, Share, read_settings, setting
-from .learning.corpus import by_length
-from .learning.loop import Learner, Terms, Update, learn
-from .learning.pairs import (
+from .system import Request, System, SystemCard, SystemConfig, Task
+from .system_card import Family
+from .training.corpus import by_length
+from .training.loop import Learner, Terms, Update, learn
+from .training.pairs import (
     Paired,
     PairsFrom,
     clear_in_style,
@@ -49,7 +51,7 @@ from .learning.pairs import (
     no_pairs,
     semantic_pairs,
 )
-from .learning.rewarded_bart import (
+from .training.rewarded_bart import (
     SCRATCH,
     DiversityMemory,
     ReaderFit,
@@ -64,11 +66,9 @@ from .learning.rewarded_bart import (
     token_policy_loss,
     up_to_end,
 )
-from .learning.run import IN_MEMORY, Run
-from .learning.sampler import Order
-from .learning.selection import Sides, check_sides, hold_out, selection
-from .system import Request, System, SystemCard, SystemConfig, Task
-from .system_card import Family
+from .training.run import IN_MEMORY, Run
+from .training.sampler import Order
+from .training.selection import Sides, check_sides, hold_out, selection
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,10 +30,10 @@ from torch import Tensor, nn
 
 from ..datasets_scripts.directions import Direction
 from ..settings import Count, Natural, NotNegative, Positive, Share, setting
-from .learning.corpus import Corpus
-from .learning.loop import Learner, Terms, Update
-from .learning.networks import TextCnn, summed_word_loss
-from .learning.words import PAD, UNKNOWN, State, beam_search, lengths_of
+from .training.corpus import Corpus
+from .training.loop import Learner, Terms, Update
+from .training.networks import TextCnn, summed_word_loss
+from .training.words import PAD, UNKNOWN, State, beam_search, lengths_of
 from .word_system import WordConfig, WordSystem
 
 
@@ -216,7 +216,7 @@ class GruAutoencoder(nn.Module):
         return torch.stack(states, dim=1)
 
     def step(self, words: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """A step of :func:`~.learning.words.beam_search`; the state is (states (B, S + Z),)."""
+        """A step of :func:`~.training.words.beam_search`; the state is (states (B, S + Z),)."""
         (before,) = state
         vector = self.start.expand(len(before), -1) if words is None else self.words(words)
         after = self._next(vector, before)

@@ -37,13 +37,13 @@ from ..datasets_scripts.catalog import parse_direction
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError
 from ..settings import Count, Natural, Positive, Probability, Share, setting
-from .learning.corpus import Corpus, by_length
-from .learning.loop import Learner, Terms, Update
-from .learning.networks import summed_word_loss
-from .learning.sampler import Both
-from .learning.words import PAD, UNKNOWN, State, Vocabulary, beam_search, padded
 from .markers import GAMMA, EditNoise, MarkerMemory, Ngram, SharedWordNoise, count_ngrams, salience
 from .system_card import SystemCard
+from .training.corpus import Corpus, by_length
+from .training.loop import Learner, Terms, Update
+from .training.networks import summed_word_loss
+from .training.sampler import Both
+from .training.words import PAD, UNKNOWN, State, Vocabulary, beam_search, padded
 from .word_system import TOGETHER, WordConfig, WordSystem
 
 Noise = Literal["edit", "shared-words"]

@@ -22,7 +22,6 @@ from ..errors import InputError
 from ..files import read_text, write_json
 from ..metrics.text import preparation
 from ..settings import Count, Positive, setting
-from .learning.run import IN_MEMORY, Run
 from .markers import (
     GAMMA,
     ContentIndex,
@@ -35,6 +34,7 @@ from .markers import (
 )
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
+from .training.run import IN_MEMORY, Run
 
 MODEL_FILE = "lexicon.json"
 

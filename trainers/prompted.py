@@ -388,7 +388,7 @@ class Judge:
         from ..metrics.scorers.encoder import load_encoder
         from ..metrics.scorers.encoder_files import EMBEDDED_ENCODER
         from ..metrics.scorers.language_model import NgramLanguageModel, train_language_model
-        from .learning.selection import Sides, selection
+        from .training.selection import Sides, selection
 
         source, target = (
             tuple(text.lower() for text in side[:_SENTENCES])

@@ -58,13 +58,13 @@ from ..settings import (
     read_settings,
     setting,
 )
-from .learning.loop import Learner, Terms, Update, learn
-from .learning.run import IN_MEMORY, Run
-from .learning.sampler import Order
-from .learning.selection import Sides, check_sides, hold_out
 from .prefix_lm import PrefixLM
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
+from .training.loop import Learner, Terms, Update, learn
+from .training.run import IN_MEMORY, Run
+from .training.sampler import Order
+from .training.selection import Sides, check_sides, hold_out
 
 
 @dataclass(frozen=True, kw_only=True)

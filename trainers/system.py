@@ -27,8 +27,8 @@ from ..hub import fetch_model, is_repo_id
 from ..metrics.scorers.portable import portable
 from ..settings import as_json, identifying, read_settings
 from ..version import __version__
-from .learning.run import IN_MEMORY, Run
 from .system_card import SYSTEM_STORE, Family, StoredSystem, SystemCard
+from .training.run import IN_MEMORY, Run
 
 __all__ = [
     "USUAL",

@@ -29,7 +29,7 @@ from ..files import read_lines, read_text
 from ..metrics.scorers.portable import base_datasets
 from ..settings import Setting, described
 from ..store import README_FILE, Key, Store, StoredModel, recipe_of
-from .learning.curve import CURVE_FILE, LearningCurve, Row, curve_picture
+from .training.curve import CURVE_FILE, LearningCurve, Row, curve_picture
 
 CARD_FILE = "system.json"
 Family = Literal["fpft", "peft", "prompted", "rule", "human", "unknown"]

@@ -20,11 +20,11 @@ from ..errors import InputError, unknown_name
 from ..files import check_replaceable, make_folder
 from ..pace import process_index, training
 from ..settings import read_settings
-from .learning.curve import CURVE_FILE
-from .learning.run import IN_MEMORY, Run
 from .registry import system_class
 from .system import SystemConfig
 from .system_card import SYSTEM_STORE, StoredSystem, SystemCard, run_name
+from .training.curve import CURVE_FILE
+from .training.run import IN_MEMORY, Run
 
 PRESETS = ("tstbench", "small", "tiny")  # each a method of SystemConfig
 

@@ -19,10 +19,10 @@ from torch.nn.utils.parametrizations import spectral_norm
 from torch.nn.utils.parametrize import ParametrizationList
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from .learning.corpus import by_length
-from .learning.networks import TextCnn
-from .learning.retrieval import Partition, Row
-from .learning.words import END, PAD, lengths_of, padded
+from .training.corpus import by_length
+from .training.networks import TextCnn
+from .training.retrieval import Partition, Row
+from .training.words import END, PAD, lengths_of, padded
 
 State = tuple[Tensor, Tensor]  # hidden and cell, each (B, H)
 

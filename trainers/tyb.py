@@ -34,11 +34,13 @@ from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.training import TrainingData
 from ..metrics.text import preparation
 from ..settings import Count, Natural, NotNegative, Positive, read_settings, setting
-from .learning.corpus import by_length
-from .learning.loop import Learner, Terms, Update, learn
-from .learning.networks import TextCnn
-from .learning.pairs import Paired, PairsFrom, lexical_pairs
-from .learning.rewarded_bart import (
+from .system import Request, System, SystemCard, SystemConfig, Task
+from .system_card import Family
+from .training.corpus import by_length
+from .training.loop import Learner, Terms, Update, learn
+from .training.networks import TextCnn
+from .training.pairs import Paired, PairsFrom, lexical_pairs
+from .training.rewarded_bart import (
     SCRATCH,
     ReaderFit,
     Seq2Seq,
@@ -50,10 +52,8 @@ from .learning.rewarded_bart import (
     style_gap,
     up_to_end,
 )
-from .learning.run import IN_MEMORY, Run
-from .learning.sampler import Order
-from .system import Request, System, SystemCard, SystemConfig, Task
-from .system_card import Family
+from .training.run import IN_MEMORY, Run
+from .training.sampler import Order
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,12 +26,12 @@ from ..metrics.scorers.fitting import save_weights
 from ..metrics.scorers.weights import within_size
 from ..metrics.text import preparation
 from ..settings import Count, Natural, read_settings, setting
-from .learning.corpus import Corpus, by_length
-from .learning.loop import Learner, learn
-from .learning.run import IN_MEMORY, Run
-from .learning.words import Vocabulary, padded
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family
+from .training.corpus import Corpus, by_length
+from .training.loop import Learner, learn
+from .training.run import IN_MEMORY, Run
+from .training.words import Vocabulary, padded
 
 TOGETHER = 128  # sentences that are written at once
 

@@ -12,8 +12,8 @@ from typing import get_args
 from tstbench.commands.arguments import Parser, add_flags, add_resume, given
 from tstbench.errors import TSTBenchError, unknown_name
 from tstbench.settings import read_settings
-from tstbench.trainers.learning.backbones import BackboneFamily
-from tstbench.trainers.learning.run import Run
+from tstbench.trainers.training.backbones import BackboneFamily
+from tstbench.trainers.training.run import Run
 
 from .config import BackboneConfig
 from .text import backbone_text

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tstbench.settings import Count, Natural, NotNegative, Positive, Probability, Share, setting
-from tstbench.trainers.learning.backbones import BackboneFamily, BackboneShape
+from tstbench.trainers.training.backbones import BackboneFamily, BackboneShape
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,15 +35,15 @@ from tstbench.metrics.scorers.fitting import warmed_up
 from tstbench.pace import training
 from tstbench.settings import as_json
 from tstbench.store import canonical, data_fingerprint
-from tstbench.trainers.learning.backbones import (
+from tstbench.trainers.training.backbones import (
     BackboneFamily,
     byte_level_tokenizer,
     random_model,
 )
-from tstbench.trainers.learning.curve import CURVE_FILE
-from tstbench.trainers.learning.loop import Learned, Learner, Terms, Update, learn
-from tstbench.trainers.learning.run import IN_MEMORY, Run
-from tstbench.trainers.learning.sampler import Order
+from tstbench.trainers.training.curve import CURVE_FILE
+from tstbench.trainers.training.loop import Learned, Learner, Terms, Update, learn
+from tstbench.trainers.training.run import IN_MEMORY, Run
+from tstbench.trainers.training.sampler import Order
 
 from .config import BackboneConfig
 from .denoising import infilled

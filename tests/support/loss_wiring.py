@@ -11,7 +11,7 @@ from word_systems import learner_of
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
-from tstbench.trainers.learning.words import END
+from tstbench.trainers.training.words import END
 
 TASK = parse_direction(DIRECTION)
 FEW = 8  # sentences of each style; those of style 1 follow

@@ -7,9 +7,9 @@ from unittest.mock import patch
 from prepared import DIRECTION
 
 from tstbench.datasets_scripts.training import load_training
-from tstbench.trainers.learning.run import Run
 from tstbench.trainers.system_card import SYSTEM_STORE
 from tstbench.trainers.train import system_config, train_system
+from tstbench.trainers.training.run import Run
 
 _made: dict[str, Path] = {}
 

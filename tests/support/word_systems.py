@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from tstbench.trainers.learning.corpus import Corpus
-from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.words import END, padded
+from tstbench.trainers.training.corpus import Corpus
+from tstbench.trainers.training.loop import _step
+from tstbench.trainers.training.words import END, padded
 
 N_WORDS = 30
 

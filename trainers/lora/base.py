@@ -35,7 +35,7 @@ from ...metrics.scorers.weights import (
     weights_digest,
 )
 from ...untrusted import read_json
-from ..learning.backbones import BackboneShape, byte_level_tokenizer, random_model
+from ..training.backbones import BackboneShape, byte_level_tokenizer, random_model
 
 # Where PEFT imports it on a CPU, it advises to install one more package.
 getLogger("bitsandbytes.backends.cpu.ops").setLevel(ERROR)

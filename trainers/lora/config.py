@@ -9,8 +9,8 @@ from pydantic import Field
 
 from ...datasets_scripts.directions import Direction
 from ...settings import Count, Natural, NotNegative, Positive, Share, setting
-from ..learning.pairs import PairsFrom
 from ..system import SystemConfig
+from ..training.pairs import PairsFrom
 from .base import SCRATCH, Quantization
 from .instruction_data import BUILTIN
 from .records import Template

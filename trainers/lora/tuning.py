@@ -30,10 +30,10 @@ from ...metrics.scorers.fitting import (
     seed_of,
 )
 from ...pace import Pace, paced, stopped
-from ..learning.curve import Curve, terms_text
-from ..learning.loop import check_finite
-from ..learning.run import Run, half_of
-from ..learning.sampler import Order
+from ..training.curve import Curve, terms_text
+from ..training.loop import check_finite
+from ..training.run import Run, half_of
+from ..training.sampler import Order
 from .base import Adapter, Base, longest_row, quiet
 from .config import AdapterConfig
 from .records import Row
@@ -264,7 +264,7 @@ def _in_any(accelerator: Any, here: bool) -> bool:
 
 @lru_cache(maxsize=1)
 def _trainer_class() -> type:
-    """SFTTrainer that takes its rows from an :class:`~..learning.sampler.Order`."""
+    """SFTTrainer that takes its rows from an :class:`~..training.sampler.Order`."""
     from torch.utils.data import Sampler
     from trl import SFTTrainer
 

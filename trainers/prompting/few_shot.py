@@ -119,7 +119,7 @@ class Chooser:
         return [[self._pairs[place] for place in reversed(row)] for row in places]
 
     def _by_words(self, sources: Sequence[str]) -> list[list[int]]:
-        from ..learning.retrieval import Bm25, Partition
+        from ..training.retrieval import Bm25, Partition
 
         vocabulary: dict[str, int] = {}
         rows = [

@@ -19,9 +19,9 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokeni
 from tstbench.datasets_scripts.cleaning import match_key
 from tstbench.datasets_scripts.training import keys_under_test
 from tstbench.errors import TSTBenchError
-from tstbench.trainers.learning.backbones import byte_level_tokenizer, random_model
-from tstbench.trainers.learning.loop import _step, learn
-from tstbench.trainers.learning.run import Run
+from tstbench.trainers.training.backbones import byte_level_tokenizer, random_model
+from tstbench.trainers.training.loop import _step, learn
+from tstbench.trainers.training.run import Run
 
 FAMILIES = ("bart", "gpt2", "llama")
 MASK = -1

@@ -12,7 +12,7 @@ from tstbench.errors import naming
 from tstbench.files import write_bytes
 from tstbench.pipelines.predictions import Answering, Predictions, Question
 from tstbench.pipelines.report import SystemInfo
-from tstbench.trainers.learning.curve import Curve
+from tstbench.trainers.training.curve import Curve
 
 MOST = 4000  # bytes of a file
 DIRECTION = "mini/negative-to-positive"

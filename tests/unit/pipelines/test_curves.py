@@ -8,7 +8,7 @@ import pytest
 from prepared import DIRECTION, command_line, refusal
 
 from tstbench.commands.curve import curve_rows, learning_curve
-from tstbench.trainers.learning.curve import LearningCurve, Series, curve_picture
+from tstbench.trainers.training.curve import LearningCurve, Series, curve_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -40,9 +40,9 @@ from tstbench.metrics.scorers.fitting import with_new_head
 from tstbench.metrics.scorers.lora import fresh_network
 from tstbench.metrics.scorers.transformer import TransformerModel, load_hub_model
 from tstbench.metrics.scorers.weights import read_model
-from tstbench.trainers.learning.rewarded_bart import Seq2Seq
 from tstbench.trainers.lora.base import Base
 from tstbench.trainers.prefix_lm import PrefixLM
+from tstbench.trainers.training.rewarded_bart import Seq2Seq
 
 TOKENIZER = word_tokenizer(SENTENCES)
 TOKENIZER.model_max_length = 64

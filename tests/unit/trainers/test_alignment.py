@@ -7,8 +7,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tstbench.trainers.learning.networks import Shape
-from tstbench.trainers.learning.words import END, UNKNOWN
 from tstbench.trainers.nast import (
     MAX_JUMP,
     Noise,
@@ -23,6 +21,8 @@ from tstbench.trainers.nast import (
     shares,
 )
 from tstbench.trainers.stytrans import blanked
+from tstbench.trainers.training.networks import Shape
+from tstbench.trainers.training.words import END, UNKNOWN
 
 
 def allowed(places, length):

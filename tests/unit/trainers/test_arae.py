@@ -17,8 +17,8 @@ from tstbench.trainers.arae import (
     gradient_penalty,
     normalised_mlp,
 )
-from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.words import PAD, lengths_of
+from tstbench.trainers.training.loop import _step
+from tstbench.trainers.training.words import PAD, lengths_of
 
 CONFIG = AraeConfig.tiny(parse_direction(DIRECTION))
 

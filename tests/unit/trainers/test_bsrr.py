@@ -22,9 +22,9 @@ from tstbench.trainers.bsrr import (
     StyledBart,
     style_roberta,
 )
-from tstbench.trainers.learning.loop import _step, learn
-from tstbench.trainers.learning.rewarded_bart import SCRATCH, Seq2Seq, text_bleu, up_to_end
-from tstbench.trainers.learning.run import Run
+from tstbench.trainers.training.loop import _step, learn
+from tstbench.trainers.training.rewarded_bart import SCRATCH, Seq2Seq, text_bleu, up_to_end
+from tstbench.trainers.training.run import Run
 
 DIRECTION = "mini/negative-to-positive"
 CONFIG = BsrrConfig.tiny(parse_direction(DIRECTION))

@@ -14,9 +14,9 @@ from word_systems import N_WORDS, learner_of, three_sentences
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.trainers.caae import Caae, CaaeConfig, CaaeGeneration, GruAutoencoder, Sizes
-from tstbench.trainers.learning.loop import _step, learn
-from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.words import UNKNOWN, lengths_of
+from tstbench.trainers.training.loop import _step, learn
+from tstbench.trainers.training.run import Run
+from tstbench.trainers.training.words import UNKNOWN, lengths_of
 
 CONFIG = CaaeConfig.tiny(parse_direction(DIRECTION))
 

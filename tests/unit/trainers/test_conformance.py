@@ -15,12 +15,12 @@ from word_systems import learner_of, moved
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError, IntegrityError
-from tstbench.trainers.learning import loop
-from tstbench.trainers.learning.run import Run
 from tstbench.trainers.load import load_system
 from tstbench.trainers.registry import system_class
 from tstbench.trainers.system import Generation
 from tstbench.trainers.train import system_config
+from tstbench.trainers.training import loop
+from tstbench.trainers.training.run import Run
 from tstbench.trainers.word_system import WordSystem
 
 STRANGE = ["", "zzz yyy xxx", "so " * 40]  # nothing, unknown words, more than can be read

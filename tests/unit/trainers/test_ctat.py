@@ -22,10 +22,10 @@ from tstbench.trainers.ctat import (
     noam,
     smoothed_word_loss,
 )
-from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.words import END, PAD
 from tstbench.trainers.system import Generation
+from tstbench.trainers.training.loop import _step
+from tstbench.trainers.training.run import Run
+from tstbench.trainers.training.words import END, PAD
 
 CONFIG = CtatConfig.tiny(parse_direction(DIRECTION))
 

@@ -15,9 +15,6 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.metrics.text import preparation
 from tstbench.trainers.dar import Dar, DarConfig, DarSettings, MarkerSeq2Seq, _memories
-from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.words import END, PAD, padded
 from tstbench.trainers.markers import (
     ContentIndex,
     Deletion,
@@ -27,6 +24,9 @@ from tstbench.trainers.markers import (
     count_ngrams,
     salience,
 )
+from tstbench.trainers.training.loop import _step
+from tstbench.trainers.training.run import Run
+from tstbench.trainers.training.words import END, PAD, padded
 
 CONFIG = DarConfig.tiny(parse_direction(DIRECTION))
 NOUNS = ("soup", "tea", "room", "staff", "bread", "view")

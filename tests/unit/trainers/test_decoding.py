@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tstbench.trainers.caae import slightly_shuffled
-from tstbench.trainers.learning.words import END, PAD, UNKNOWN, beam_search
+from tstbench.trainers.training.words import END, PAD, UNKNOWN, beam_search
 
 N_WORDS, LENGTH = 6, 4
 

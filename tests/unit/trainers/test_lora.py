@@ -19,9 +19,6 @@ from transformers import AutoModelForCausalLM, Qwen2Config, Qwen2ForCausalLM
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart
 from tstbench.errors import InputError, IntegrityError, MissingFileError
-from tstbench.trainers.learning.backbones import BackboneShape, byte_level_tokenizer, random_model
-from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.sampler import Order
 from tstbench.trainers.load import load_system
 from tstbench.trainers.lora.base import SCRATCH, Adapter, Base, check_quantization
 from tstbench.trainers.lora.config import LlamaLoraConfig, LlamaLoraInstConfig, LoraSettings
@@ -31,6 +28,9 @@ from tstbench.trainers.lora.system import LlamaLora, Writer, _Draws, merge
 from tstbench.trainers.lora.tuning import Keeper, Shares, _trainer_class, tune
 from tstbench.trainers.prompting.prompts import instruction
 from tstbench.trainers.system import Generation
+from tstbench.trainers.training.backbones import BackboneShape, byte_level_tokenizer, random_model
+from tstbench.trainers.training.run import Run
+from tstbench.trainers.training.sampler import Order
 
 DIRECTION = "mini/negative-to-positive"
 ASKED = parse_direction(DIRECTION)

@@ -27,9 +27,9 @@ from loss_wiring import (
     told,
 )
 
-from tstbench.trainers.learning.words import END, PAD, UNKNOWN
 from tstbench.trainers.nast import Nast, NastConfig, cumulative, noisy, shares
 from tstbench.trainers.stytrans import StyTrans, StyTransConfig
+from tstbench.trainers.training.words import END, PAD, UNKNOWN
 from tstbench.trainers.tsst import Tsst, TsstConfig
 
 

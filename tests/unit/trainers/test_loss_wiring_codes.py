@@ -26,10 +26,10 @@ from tstbench.trainers.arae import Arae, AraeConfig
 from tstbench.trainers.caae import Caae, CaaeConfig
 from tstbench.trainers.ctat import Ctat, CtatConfig
 from tstbench.trainers.dar import Dar, DarConfig
-from tstbench.trainers.learning.words import PAD
 from tstbench.trainers.markers import EditNoise, SharedWordNoise
 from tstbench.trainers.prefix_lm import PrefixLM
 from tstbench.trainers.strap import PrefixLearner, StrapConfig
+from tstbench.trainers.training.words import PAD
 
 
 @pytest.fixture(scope="module")

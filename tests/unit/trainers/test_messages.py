@@ -10,12 +10,12 @@ from tstbench.commands.cli import _run
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
-from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.selection import hold_out
 from tstbench.trainers.registry import system_class
 from tstbench.trainers.strap import read_paraphrases
 from tstbench.trainers.system import Generation
 from tstbench.trainers.train import system_config
+from tstbench.trainers.training.run import Run
+from tstbench.trainers.training.selection import hold_out
 
 THINGS = ("soup", "tea", "room", "staff", "bread", "view")
 BAD = tuple(f"the {thing} was {word} ." for thing in THINGS for word in ("bad", "awful"))

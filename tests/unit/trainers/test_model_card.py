@@ -14,10 +14,10 @@ from trained_tiny import trained_tiny
 from tstbench.datasets_scripts.cards import model_front_matter
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import IntegrityError
-from tstbench.trainers.learning.run import Run
 from tstbench.trainers.load import load_system
 from tstbench.trainers.system_card import PICTURE_FILE, SYSTEM_STORE, SystemCard
 from tstbench.trainers.train import Clock, train_system
+from tstbench.trainers.training.run import Run
 
 
 @pytest.fixture(scope="module")

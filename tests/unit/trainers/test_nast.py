@@ -10,10 +10,10 @@ from word_systems import N_WORDS, learner_of, three_sentences, untrained
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
-from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.words import END, PAD, UNKNOWN, lengths_of
 from tstbench.trainers.nast import Nast, NastConfig
 from tstbench.trainers.stytrans import Discriminator
+from tstbench.trainers.training.loop import _step
+from tstbench.trainers.training.words import END, PAD, UNKNOWN, lengths_of
 
 LEARNABLE = NastConfig.tiny(parse_direction(DIRECTION))
 SIMPLE = replace(LEARNABLE, alignment="simple", blank=0.2, drop=0.0, insert=0.0)

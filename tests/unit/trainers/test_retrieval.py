@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tstbench.errors import InputError
-from tstbench.trainers.learning.retrieval import Bm25, Memory, Partition, nearest_by_cosine
+from tstbench.trainers.training.retrieval import Bm25, Memory, Partition, nearest_by_cosine
 
 END, SILENT = 2, 9
 ROWS = [(3, 4, 2), (4, 5, 2), (5, 5, 6, 9, 2), (7, 2), (9, 2), (4, 5, 2), (3, 4, 5, 6, 7, 2)]

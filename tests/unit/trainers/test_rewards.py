@@ -9,8 +9,8 @@ from nltk.translate.bleu_score import SmoothingFunction
 from nltk.translate.bleu_score import sentence_bleu as nltk_bleu
 from rapidfuzz.distance import Levenshtein
 
-from tstbench.trainers.learning.pairs import clear_in_style, lexical_pairs, semantic_pairs
-from tstbench.trainers.learning.rewarded_bart import (
+from tstbench.trainers.training.pairs import clear_in_style, lexical_pairs, semantic_pairs
+from tstbench.trainers.training.rewarded_bart import (
     DiversityMemory,
     log_probabilities,
     salience,

@@ -14,10 +14,6 @@ from scipy.stats import kendalltau
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError
-from tstbench.trainers.learning.backbones import BackboneShape, byte_level_tokenizer, random_model
-from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.selection import Sides
 from tstbench.trainers.prefix_lm import PrefixLM, drawn
 from tstbench.trainers.strap import (
     PrefixLearner,
@@ -29,6 +25,10 @@ from tstbench.trainers.strap import (
     kendall_tau,
     overlap,
 )
+from tstbench.trainers.training.backbones import BackboneShape, byte_level_tokenizer, random_model
+from tstbench.trainers.training.loop import _step
+from tstbench.trainers.training.run import Run
+from tstbench.trainers.training.selection import Sides
 
 CONFIG = StrapConfig.tiny(parse_direction(DIRECTION))
 TEXTS = ["the food was very good", "bad", "we never came back here again, it was so slow"]

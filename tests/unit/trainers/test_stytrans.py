@@ -13,11 +13,11 @@ from word_systems import N_WORDS, learner_of, three_sentences
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError
-from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.selection import Sides, hold_out
-from tstbench.trainers.learning.words import END, PAD, UNKNOWN, lengths_of
 from tstbench.trainers.nast import Nast, NastConfig
 from tstbench.trainers.stytrans import Discriminator, Generator, StyTrans, StyTransConfig
+from tstbench.trainers.training.loop import _step
+from tstbench.trainers.training.selection import Sides, hold_out
+from tstbench.trainers.training.words import END, PAD, UNKNOWN, lengths_of
 
 CONFIG = StyTransConfig.tiny(parse_direction(DIRECTION))
 NAST = NastConfig.tiny(parse_direction(DIRECTION))

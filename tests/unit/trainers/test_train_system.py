@@ -13,11 +13,11 @@ from trained_tiny import trained_tiny
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError, MissingSystemError, UnknownNameError
-from tstbench.trainers.learning.run import Run
 from tstbench.trainers.load import find_system, load_system
 from tstbench.trainers.registry import SYSTEMS, system_class, system_names, trainable
 from tstbench.trainers.system_card import SYSTEM_STORE
 from tstbench.trainers.train import planned_system, system_config, train_system
+from tstbench.trainers.training.run import Run
 
 TRAIN = ("train", "delete-retrieve", "--direction", DIRECTION)
 

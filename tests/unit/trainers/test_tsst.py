@@ -9,10 +9,10 @@ from word_systems import learner_of, moved
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.training import load_training
-from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.sampler import InTurn
-from tstbench.trainers.learning.words import PAD, lengths_of
 from tstbench.trainers.system import Generation
+from tstbench.trainers.training.loop import _step
+from tstbench.trainers.training.sampler import InTurn
+from tstbench.trainers.training.words import PAD, lengths_of
 from tstbench.trainers.tsst import Tsst, TsstConfig, ids_of
 
 CONFIG = TsstConfig.tiny(parse_direction(DIRECTION))

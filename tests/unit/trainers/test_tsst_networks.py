@@ -4,7 +4,7 @@ import pytest
 import torch
 from word_systems import N_WORDS, three_sentences
 
-from tstbench.trainers.learning.words import END, PAD, UNKNOWN, lengths_of
+from tstbench.trainers.training.words import END, PAD, UNKNOWN, lengths_of
 from tstbench.trainers.tsst import bag_of, bag_of_words_loss, neutrality
 from tstbench.trainers.tsst_networks import Attention, BiLstm, Discriminator, Generator, closed
 

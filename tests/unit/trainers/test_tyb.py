@@ -14,15 +14,15 @@ from tstbench.datasets_scripts.training import TrainingData, TrainingPart
 from tstbench.errors import InputError
 from tstbench.metrics.scorers.portable import portable
 from tstbench.trainers.bsrr import BsrrConfig
-from tstbench.trainers.learning.loop import _step
-from tstbench.trainers.learning.pairs import Paired
-from tstbench.trainers.learning.rewarded_bart import (
+from tstbench.trainers.training.loop import _step
+from tstbench.trainers.training.pairs import Paired
+from tstbench.trainers.training.rewarded_bart import (
     ReaderFit,
     Seq2Seq,
     fit_reader,
     log_probabilities,
 )
-from tstbench.trainers.learning.run import Run
+from tstbench.trainers.training.run import Run
 from tstbench.trainers.tyb import StyleCnn, Tyb, TybConfig, _Learner
 
 DIRECTION = "mini/negative-to-positive"

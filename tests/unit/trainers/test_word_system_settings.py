@@ -7,8 +7,8 @@ import pytest
 from tstbench.datasets_scripts.cleaning import paper_v1
 from tstbench.datasets_scripts.directions import Direction
 from tstbench.datasets_scripts.training import TrainingData, TrainingPart
-from tstbench.trainers.learning.run import Run
 from tstbench.trainers.registry import system_class
+from tstbench.trainers.training.run import Run
 
 DIRECTION = Direction("mini", "negative", "positive")
 THINGS = ("soup", "room", "bill", "waiter", "pool", "lamp", "tea", "door", "bed", "view")

@@ -16,12 +16,12 @@ from tstbench.metrics.scorers.fitting import (
     load_checkpoint,
     save_checkpoint,
 )
-from tstbench.trainers.learning.corpus import Corpus
-from tstbench.trainers.learning.pairs import Paired
-from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.selection import Sides, hold_out, selection
-from tstbench.trainers.learning.words import Vocabulary
 from tstbench.trainers.train import Clock
+from tstbench.trainers.training.corpus import Corpus
+from tstbench.trainers.training.pairs import Paired
+from tstbench.trainers.training.run import Run
+from tstbench.trainers.training.selection import Sides, hold_out, selection
+from tstbench.trainers.training.words import Vocabulary
 
 DIRECTION = Direction("mini", "negative", "positive")
 BAD = tuple(f"food {i} was bad ." for i in range(9))

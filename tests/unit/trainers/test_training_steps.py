@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from tstbench.trainers.learning.loop import Learner, Update, learn
-from tstbench.trainers.learning.run import Run
-from tstbench.trainers.learning.sampler import Order
+from tstbench.trainers.training.loop import Learner, Update, learn
+from tstbench.trainers.training.run import Run
+from tstbench.trainers.training.sampler import Order
 
 
 class Falls(Learner):

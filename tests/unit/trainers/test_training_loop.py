@@ -16,10 +16,10 @@ from places import SUPPORT
 from torch import nn
 
 from tstbench.errors import InputError, IntegrityError
-from tstbench.trainers.learning.curve import terms_text
-from tstbench.trainers.learning.loop import Learner, Update, learn
-from tstbench.trainers.learning.run import Run, half_of
-from tstbench.trainers.learning.sampler import Both, Order
+from tstbench.trainers.training.curve import terms_text
+from tstbench.trainers.training.loop import Learner, Update, learn
+from tstbench.trainers.training.run import Run, half_of
+from tstbench.trainers.training.sampler import Both, Order
 
 RECIPE = "a recipe"
 PLACES = f"{Path(__file__).parent}:{SUPPORT}"  # of this file and what it imports, for a process
@@ -85,9 +85,9 @@ def test_what_a_killed_process_left_is_continued(tmp_path):
         import os, signal, sys
         sys.path[:0] = sys.argv[1].split(":")
         from pathlib import Path
-        from test_learning_loop import RECIPE, Two
-        from tstbench.trainers.learning.loop import learn
-        from tstbench.trainers.learning.run import Run
+        from test_training_loop import RECIPE, Two
+        from tstbench.trainers.training.loop import learn
+        from tstbench.trainers.training.run import Run
         learner, update = Two(), None
         update = learner.update
         def killed(step):
@@ -263,10 +263,10 @@ def test_a_disk_that_is_full_is_told_and_leaves_no_half_file(tmp_path):
         import resource, sys
         sys.path[:0] = sys.argv[1].split(":")
         from pathlib import Path
-        from test_learning_loop import RECIPE, Two
+        from test_training_loop import RECIPE, Two
         from tstbench.errors import InputError
-        from tstbench.trainers.learning.loop import learn
-        from tstbench.trainers.learning.run import Run
+        from tstbench.trainers.training.loop import learn
+        from tstbench.trainers.training.run import Run
         learn(Two(steps=4), Run(folder=Path(sys.argv[2]), save_every=0), RECIPE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))
         try:

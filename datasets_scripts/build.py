@@ -39,36 +39,48 @@ class TransferConfig(datasets.BuilderConfig):
 
 
 class TransferBuilder(datasets.GeneratorBasedBuilder):
-    """Builds one view of a dataset from its raw files: :meth:`.corpus.Corpus.builder` makes it.
+    """Builds one view of a dataset from its raw files, for ``datasets``.
 
     ``datasets`` refuses scripts from the Hub, so builders run on the publisher's machine (or from
     this package), and the Hub gets the folder that :func:`build` writes of the same rows.
+
+        TransferBuilder(CORPORA["yelp"], "styles").download_and_prepare()
     """
 
     BUILDER_CONFIG_CLASS = TransferConfig
 
-    def __init__(self, corpus: Corpus, config_name: str, **kwargs: Any) -> None:
-        """Like ``datasets.DatasetBuilder``, but ``hash`` and ``dataset_name`` are set here.
+    def __init__(self, corpus: Corpus, view: str = DEFAULT_VIEW, **settings: Any) -> None:
+        """Find the files of the view. ``hash`` and ``dataset_name`` are set here.
 
         The cache of ``datasets`` is keyed by the module's name and not by the raw files, so both
         are replaced by what the rows actually depend on.
+
+        Args:
+            corpus: the dataset.
+            view: ``negative-to-positive``, ``styles``, or every direction.
+            settings: ``cleaning`` and ``allow_missing``, as of :func:`build`, and those of every
+                ``datasets.DatasetBuilder``, such as ``data_dir`` and ``cache_dir``.
+
+        Raises:
+            ValueError: no such view.
+            MissingFileError, IntegrityError: see :func:`build`.
         """
         self._corpus = corpus
-        data_dir = kwargs.get("data_dir")
+        data_dir = settings.get("data_dir")
         parts, _ = available_parts(
-            corpus, data_dir, allow_missing=kwargs.get("allow_missing", False)
+            corpus, data_dir, allow_missing=settings.get("allow_missing", False)
         )
         known = views(corpus, parts)
-        if config_name not in known:
-            raise ValueError(f"{corpus.name} has no view {config_name!r}, only {', '.join(known)}")
-        self._splits = {split.name: split for split in known[config_name]}
-        self._cleaning = parse_cleaning(kwargs.get("cleaning") or corpus.cleaning)
+        if view not in known:
+            raise ValueError(f"{corpus.name} has no view {view!r}, only {', '.join(known)}")
+        self._splits = {split.name: split for split in known[view]}
+        self._cleaning = parse_cleaning(settings.get("cleaning") or corpus.cleaning)
         super().__init__(
-            config_name=config_name,
+            config_name=view,
             dataset_name=corpus.name,
             hash=rows_digest(corpus, parts, self._cleaning.name, data_dir),
             version=corpus.version,
-            **kwargs,
+            **settings,
         )
 
     def _info(self) -> datasets.DatasetInfo:

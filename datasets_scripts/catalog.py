@@ -25,16 +25,19 @@ from .directions import NAME, DatasetFacts, Direction
 from .own import read_data
 from .own_check import check_corpus
 
-# Each is one file, <name>/<name>.py, with its card beside it. Source of the first row: the TSTBench
-# paper, section 3.2 and Table 3, after mini, which is our own.
+# The benchmark's, in the order of the TSTBench paper, section 3.2 and Table 3, after mini, which is
+# our own. The others, which metrics of other papers learn from and are tested on, follow by name.
 _BENCHMARK = (
     "mini", "yelp", "amazon", "gyafc_em", "gyafc_fr", "shakespeare", "styptb_tfu", "styptb_arr",
 )  # fmt: skip
-# What other papers' metrics learn from and are tested on.
-_FURTHER = ("wnc", "wnc_full", "cds", "cola")
+_FOLDERS = {
+    file.stem for file in Path(__file__).parent.glob("*/*.py") if file.stem == file.parent.name
+}
 
+# Each is one file, <name>/<name>.py, with its card beside it.
 _OURS: dict[str, Corpus] = {
-    name: import_module(f".{name}.{name}", __package__).CORPUS for name in _BENCHMARK + _FURTHER
+    name: import_module(f".{name}.{name}", __package__).CORPUS
+    for name in (*_BENCHMARK, *sorted(_FOLDERS.difference(_BENCHMARK)))
 }
 OUR_DATASETS: dict[str, DatasetFacts] = {name: corpus.facts for name, corpus in _OURS.items()}
 BENCHMARK_DATASETS = {name: OUR_DATASETS[name] for name in _BENCHMARK}

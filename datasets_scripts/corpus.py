@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import InputError, unknown_name
 from .cleaning import RAW, Cleaning, match_key
@@ -19,9 +19,6 @@ from .directions import DatasetFacts, Direction
 from .languages import language
 from .sources import SourceFile, benchmark_file
 from .text_checks import Suspicion
-
-if TYPE_CHECKING:
-    from .build import TransferBuilder
 
 Files = tuple[SourceFile, ...]
 Way = tuple[int, int]  # a direction: indices of source and target style
@@ -147,22 +144,6 @@ class Corpus:
     def cleaning(self) -> str:
         """The cleaning of its language."""
         return language(self.facts.language).cleaning
-
-    def builder(self, view: str = "default", **settings: Any) -> TransferBuilder:
-        """The builder of one view, for ``datasets``: ``download_and_prepare()``, ``as_dataset()``.
-
-        Args:
-            view: ``negative-to-positive``, ``styles``, or every direction.
-            settings: ``cleaning`` and ``allow_missing``, as of :func:`~.build.build`, and those of
-                every ``datasets.DatasetBuilder``, such as ``data_dir`` and ``cache_dir``.
-
-        Raises:
-            ValueError: no such view.
-            MissingFileError, IntegrityError: see :func:`~.build.build`.
-        """
-        from .build import TransferBuilder  # only now: datasets takes a second to import
-
-        return TransferBuilder(self, config_name=view, **settings)
 
     def part(self, name: str) -> Part:
         """The split with that name; raises :class:`UnknownNameError`."""

@@ -10,7 +10,7 @@ from places import GOLDEN
 from record_built import built
 
 from tstbench.citation import BIBTEX
-from tstbench.datasets_scripts.build import build
+from tstbench.datasets_scripts.build import TransferBuilder, build
 from tstbench.datasets_scripts.cards import read_card
 from tstbench.datasets_scripts.catalog import CORPORA, load_data
 from tstbench.datasets_scripts.fingerprint import fingerprint, style_fingerprint
@@ -186,19 +186,19 @@ def test_missing_files_stop_a_build_or_are_left_out_and_said(tmp_path, monkeypat
 
 def test_builder_gives_the_same_rows(tmp_path):
     for direction in DIRECTIONS:
-        builder = MINI.builder(direction.config, cache_dir=str(tmp_path))
+        builder = TransferBuilder(MINI, direction.config, cache_dir=str(tmp_path))
         builder.download_and_prepare()
         for part, split in builder.as_dataset().items():
             assert split.to_list() == rows_of(load_test_set(direction, part))
-    styles = MINI.builder("styles", cache_dir=str(tmp_path))
+    styles = TransferBuilder(MINI, "styles", cache_dir=str(tmp_path))
     streamed = styles.as_streaming_dataset(split="test")
     assert [row["text"] for row in streamed] == list(load_styles("mini").splits["test"].texts)
-    assert "mini" in MINI.builder(cache_dir=str(tmp_path)).cache_dir.split("/")
+    assert "mini" in TransferBuilder(MINI, cache_dir=str(tmp_path)).cache_dir.split("/")
 
 
 def test_builder_refuses_unknown_views(tmp_path):
     with pytest.raises(ValueError, match="negative-to-positive"):
-        MINI.builder("sideways", cache_dir=str(tmp_path))
+        TransferBuilder(MINI, "sideways", cache_dir=str(tmp_path))
 
 
 @pytest.mark.parametrize("name", sorted(CORPORA))

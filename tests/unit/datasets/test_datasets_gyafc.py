@@ -8,7 +8,7 @@ import datasets
 import pytest
 from gyafc_copy import small_copy, write
 
-from tstbench.datasets_scripts.build import build
+from tstbench.datasets_scripts.build import TransferBuilder, build
 from tstbench.datasets_scripts.cards import MARKER
 from tstbench.datasets_scripts.catalog import CORPORA, load_data
 from tstbench.datasets_scripts.licensed_copies import copies
@@ -112,8 +112,11 @@ def test_a_missing_part_is_left_out_and_said(corpus, tmp_path):
 
 def test_builder_notices_edited_raw_files(corpus, tmp_path):
     def sources():
-        builder = CORPORA["gyafc_em"].builder(
-            "informal-to-formal", data_dir=str(corpus), cache_dir=str(tmp_path / "c")
+        builder = TransferBuilder(
+            CORPORA["gyafc_em"],
+            "informal-to-formal",
+            data_dir=str(corpus),
+            cache_dir=str(tmp_path / "c"),
         )
         builder.download_and_prepare()
         return builder.as_dataset(split="test")["source"][:]
@@ -124,8 +127,8 @@ def test_builder_notices_edited_raw_files(corpus, tmp_path):
 
 
 def built_rows(corpus, cache, view="formal-to-informal", split="test", **options):
-    builder = CORPORA["gyafc_em"].builder(
-        view, data_dir=str(corpus), cache_dir=str(cache), **options
+    builder = TransferBuilder(
+        CORPORA["gyafc_em"], view, data_dir=str(corpus), cache_dir=str(cache), **options
     )
     builder.download_and_prepare()
     return builder.as_dataset(split=split)
@@ -144,7 +147,8 @@ def test_the_builder_leaves_a_part_out_if_it_may(corpus, tmp_path):
     (corpus / "Entertainment_Music/tune/formal.ref3").unlink()
     with pytest.raises(MissingFileError, match=r"tune/formal\.ref3"):
         built_rows(corpus, tmp_path / "c")
-    builder = CORPORA["gyafc_em"].builder(
+    builder = TransferBuilder(
+        CORPORA["gyafc_em"],
         "informal-to-formal",
         data_dir=str(corpus),
         cache_dir=str(tmp_path / "c"),

@@ -14,8 +14,8 @@ The rooms, bottom to top; a lower one never imports a higher one:
 
 - :mod:`tstbench.datasets_scripts`: directions, upstream sources, one builder per dataset
 - :mod:`tstbench.metrics`: one folder per metric family, and the scorers they use
-- :mod:`tstbench.trainers`: one module per algorithm, and the trainers of the scorers
-- :mod:`tstbench.pipelines`: prepare, transfer, evaluate, publish
+- :mod:`tstbench.trainers`: one module per algorithm
+- :mod:`tstbench.pipelines`: transfer, evaluate, publish
 - :mod:`tstbench.spaces`: the leaderboard and the annotation pages
 - :mod:`tstbench.commands`: the command line
 """
@@ -23,7 +23,6 @@ The rooms, bottom to top; a lower one never imports a higher one:
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .metrics.scorers import demand
 from .version import __version__
 
 if TYPE_CHECKING:
@@ -50,16 +49,6 @@ _FACE = {
     "metrics": ".metrics",  # the room itself, which can be called
 }
 __all__ = ["__version__", *_FACE]
-
-
-def _make_scorers(direction: Any, profile: Any, metrics: Any, choices: Any) -> None:
-    """What the metrics, a lower room, cannot do themselves."""
-    from .pipelines.prepare import prepare
-
-    prepare(direction, profile, metrics, choices=choices)
-
-
-demand.maker = _make_scorers
 
 
 def __getattr__(name: str) -> Any:

@@ -15,8 +15,8 @@ from tstbench.metrics.scorers.classifiers import ACCEPTABILITY_STYLES
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.find import split_layer
 from tstbench.metrics.scorers.language_model import MODEL_FILE
+from tstbench.metrics.scorers.prepare import train_style_language_model
 from tstbench.metrics.scorers.profile import PROFILES, Profile
-from tstbench.pipelines.prepare import train_style_language_model
 from tstbench.store import data_fingerprint
 
 EMBEDDED = PROFILES["embedded"]

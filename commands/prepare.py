@@ -24,8 +24,8 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Prepare each dataset and list its scorers."""
     from ..datasets_scripts.catalog import dataset_facts
+    from ..metrics.scorers.prepare import prepare_dataset
     from ..metrics.scorers.profile import parse_profile
-    from ..pipelines.prepare import prepare_dataset
     from ..pipelines.tables import print_rows
 
     profile = parse_profile(arguments.profile)

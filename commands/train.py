@@ -259,8 +259,8 @@ def _train_classifier(options: Sequence[str]) -> None:
     """Train one classifier and print its quality, or compare kinds."""
     from ..datasets_scripts.judgments.studies import sentences_left_out
     from ..metrics.scorers.classifiers import kinds
+    from ..metrics.scorers.prepare import train_style_classifier
     from ..metrics.scorers.train import trainer
-    from ..pipelines.prepare import train_style_classifier
     from ..settings import read_settings
 
     first = Parser(add_help=False, allow_abbrev=False)
@@ -373,7 +373,7 @@ def _read_words(
 def _train_lexicon(options: Sequence[str]) -> None:
     from ..datasets_scripts.judgments.studies import sentences_left_out
     from ..metrics.scorers.lexicon import LEXICON_FILE, LexiconConfig, read_lexicon
-    from ..pipelines.prepare import train_style_lexicon
+    from ..metrics.scorers.prepare import train_style_lexicon
 
     arguments, config, data = _read_words("lexicon", LexiconConfig, options)
     without = sentences_left_out(arguments.without)
@@ -388,8 +388,8 @@ def _train_lexicon(options: Sequence[str]) -> None:
 
 def _train_word_vectors(options: Sequence[str]) -> None:
     from ..datasets_scripts.judgments.studies import sentences_left_out
+    from ..metrics.scorers.prepare import train_dataset_vectors
     from ..metrics.scorers.word_vectors import WordVectors, WordVectorsConfig
-    from ..pipelines.prepare import train_dataset_vectors
 
     arguments, config, data = _read_words("word-vectors", WordVectorsConfig, options)
     without = sentences_left_out(arguments.without)
@@ -405,7 +405,7 @@ def _train_language_models(options: Sequence[str]) -> None:
     """Train a language model of each style and print what they are."""
     from ..metrics.scorers.find import LANGUAGE_MODELS
     from ..metrics.scorers.lstm_language_model import LstmConfig
-    from ..pipelines.prepare import train_style_language_model
+    from ..metrics.scorers.prepare import train_style_language_model
     from ..settings import read_settings
 
     parser = _words_parser("language-model", LstmConfig, "settings of lstm, part of the recipe")

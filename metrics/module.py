@@ -29,8 +29,8 @@ from .measure import measure
 from .options import choices
 from .registry import expand, families, metric_facts
 from .result import as_compute_result
-from .scorers import demand
 from .scorers.device import Placement
+from .scorers.prepare import renew, train_missing
 from .scorers.profile import Scorers, parse_profile
 
 INPUTS = """
@@ -303,10 +303,10 @@ def compute(
     if any(metric_facts(name).compares_systems for name in names):
         cohort = _cohort(predictions, systems or {})
     try:
-        demand.renew(direction, chosen, names, settings)
+        renew(direction, chosen, names, settings)
         outcomes = measure(names, inputs, Scorers(chosen, direction, placement), settings, cohort)
     except MissingScorerError as missing:
-        demand.make(missing, direction, chosen, names, settings)
+        train_missing(missing, direction, chosen, names, settings)
         outcomes = measure(names, inputs, Scorers(chosen, direction, placement), settings, cohort)
     return as_compute_result(outcomes)
 

@@ -12,8 +12,8 @@ from ..metrics.options import Choices, Settings, choices
 from ..metrics.registry import benchmark_metrics, expand
 from ..metrics.scorers.artefacts import Artefact
 from ..metrics.scorers.device import HERE, Placement
+from ..metrics.scorers.prepare import check_names, prepare, untrained
 from ..metrics.scorers.profile import Profile, Scorers, parse_profile
-from .prepare import check_names, prepare, untrained
 
 
 @dataclass(frozen=True)
@@ -37,17 +37,17 @@ class Scoring:
         return Scorers(self.profile, direction, self.placement)
 
     def prepare(self, direction: Direction, data_dir: Path | None = None) -> list[Artefact]:
-        """Make sure that every scorer a direction needs exists; see :func:`.prepare.prepare`."""
+        """Make sure that every scorer a direction needs exists."""
         return prepare(
             direction, self.profile, self.metrics, choices=self.choices, data_dir=data_dir
         )
 
     def check(self, direction: Direction) -> None:
-        """Tell a slip in a scorer's name; see :func:`.prepare.check_names`."""
+        """Tell a slip in a scorer's name before anything is trained."""
         check_names(direction, self.profile, self.metrics, self.choices)
 
     def untrained(self, direction: Direction) -> list[str]:
-        """The roles of scorers that do not exist yet; see :func:`.prepare.untrained`."""
+        """The roles of scorers that do not exist yet."""
         return untrained(direction, self.profile, self.metrics, self.choices)
 
 

@@ -25,6 +25,7 @@ from ..errors import MISSING, TSTBenchError, require_installed
 from ..hub import fetch_model, is_repo_id, offline
 from ..metrics.measure import roles_needed
 from ..metrics.scorers.artefacts import kind_and_split
+from ..metrics.scorers.prepare import is_trained_here
 from ..metrics.scorers.profile import Scorers
 from ..metrics.scorers.train import default_config
 from ..pace import duration
@@ -36,7 +37,6 @@ from ..trainers.system import Request, Task
 from ..trainers.system_card import SYSTEM_STORE
 from ..trainers.train import system_config
 from .jobs import Work, Workplace
-from .prepare import is_trained_here
 from .scoring import Scoring
 from .suite import EVERYTHING, Changes, Part, open_suite
 from .suite_file import Cell, SystemCell

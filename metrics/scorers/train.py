@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 from typing import Protocol, cast
 
 import numpy as np
@@ -146,23 +147,40 @@ def train_classifier(
         },
         versions={"tstbench": __version__, **{library: version(library) for library in libraries}},
     )
+
+    def fitted() -> tuple[Callable[[Path], None], dict[str, float]]:
+        model = fit(kind, train, styles, config)
+        scores = (
+            {"held_out_accuracy": accuracy(model, most(held, config.measured_on))} if held else {}
+        )
+        scores |= measure(model) if measure else {}
+        return model.save, {name: round(float(value), 6) for name, value in scores.items()}
+
+    what = f"{kind} {'style' if role.endswith('classifier') else role} classifier of {dataset}"
+    return train_once(card, what, fitted, _SECONDS.get(kind, 0.0) * len(train))
+
+
+def train_once(
+    card: ScorerCard,
+    what: str,
+    fit: Callable[[], tuple[Callable[[Path], None], Mapping[str, float]]],
+    seconds: float = 0.0,
+) -> Artefact:
+    """The scorer of a card's recipe: stored, or published; otherwise trained now, and stored.
+
+    Args:
+        card: of the scorer, without scores.
+        what: the scorer, for people: ``linear style classifier of yelp``.
+        fit: trains it; returns what writes its files into a folder, and scores for the card.
+        seconds: how long it takes on one core, if its steps do not tell.
+    """
     if (there := find_recipe(card) or fetch_recipe(card)) is not None:
         return there
-    what = f"{kind} {'style' if role.endswith('classifier') else role} classifier"
-    say(f"training a {what}, {trained_on}, {len(train)} sentences")
-    with training(f"{what} of {dataset}", f"{role}-{kind}", card.recipe):
-        announce(_SECONDS.get(kind, 0.0) * len(train))
-        model = fit(kind, train, styles, config)
-        scores = {
-            **(
-                {"held_out_accuracy": accuracy(model, most(held, config.measured_on))}
-                if held
-                else {}
-            )
-        }
-        scores |= measure(model) if measure else {}
-        rounded = {score: round(float(value), 6) for score, value in scores.items()}
-        return store(replace(card, scores=rounded), model.save)
+    say(f"training the {what}, {card.n_sentences} sentences")
+    with training(what, f"{card.role}-{card.name}", card.recipe):
+        announce(seconds)
+        write, scores = fit()
+        return store(replace(card, scores=dict(scores)), write)
 
 
 def accuracy(model: StyleModel, data: LabelledSentences) -> float:

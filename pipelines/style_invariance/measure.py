@@ -21,6 +21,7 @@ from ...metrics.scorers.device import HERE, Placement
 from ...metrics.scorers.encoder_files import EMBEDDED_ENCODER
 from ...metrics.scorers.find import WORD_VECTORS
 from ...metrics.scorers.find import word_vectors as find_vectors
+from ...metrics.scorers.prepare import train_dataset_vectors
 from ...metrics.scorers.roles import Found
 from ...metrics.scorers.tokens import tokenized, tokens_name
 from ...metrics.scorers.word_vectors import WordVectors
@@ -33,7 +34,6 @@ from ...pipelines.style_invariance.arithmetic import (
 )
 from ...version import __version__
 from ..analysis.style_space import fewer_dimensions, laid_out
-from ..prepare import train_dataset_vectors
 
 FEWEST = 2  # sentences of a style: one is never compared with itself
 

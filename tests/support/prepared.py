@@ -9,8 +9,8 @@ import pytest
 
 from tstbench.datasets_scripts.catalog import DATASETS
 from tstbench.metrics.registry import benchmark_metrics
+from tstbench.metrics.scorers.prepare import prepare
 from tstbench.metrics.scorers.profile import PROFILES
-from tstbench.pipelines.prepare import prepare
 
 DIRECTION = "mini/negative-to-positive"
 BACK = "mini/positive-to-negative"

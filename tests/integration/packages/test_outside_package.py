@@ -65,7 +65,7 @@ def results(tstbench):
 def test_a_report_has_its_metric_by_its_scorer(results):
     root, (out, err) = results
     assert "Polite ↑" in out
-    assert "training a keyword style classifier, manners/train" in err
+    assert "training the keyword style classifier of manners" in err
     polite, copy = (read_report(root / DIRECTION / name) for name in ("please", "copy"))
     assert (polite.score("polite").value, copy.score("polite").value) == (100.0, 0.0)
     assert polite.score("polite").signature.startswith(

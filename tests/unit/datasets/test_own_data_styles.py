@@ -9,8 +9,8 @@ from prepared import command_line, refusal
 
 from tstbench.datasets_scripts.catalog import load_data
 from tstbench.datasets_scripts.load import load_styles, load_test_set
+from tstbench.metrics.scorers.prepare import prepare
 from tstbench.metrics.scorers.profile import PROFILES
-from tstbench.pipelines.prepare import prepare
 
 pytestmark = pytest.mark.realdata
 

@@ -8,10 +8,10 @@ from places import SUPPORT
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.metrics.registry import benchmark_metrics
+from tstbench.metrics.scorers.prepare import prepare
 from tstbench.metrics.scorers.profile import parse_profile
 from tstbench.pipelines.hub.build import build, trained_scorers
 from tstbench.pipelines.hub.serve import make_server
-from tstbench.pipelines.prepare import prepare
 
 CLIENT = SUPPORT / "hub_metrics_client.py"
 SPACES = ("acc", "bertscore", "bleu", "cola", "joint", "ppl")

@@ -15,8 +15,8 @@ from tstbench.metrics.measure import measure, needs, plan, roles_needed
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.artefacts import ScorerCard, store
 from tstbench.metrics.scorers.masking import style_words, without_words, word_spans
+from tstbench.metrics.scorers.prepare import prepare
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.pipelines.prepare import prepare
 
 EMBEDDED = PROFILES["embedded"]
 

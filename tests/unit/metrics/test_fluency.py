@@ -19,9 +19,9 @@ from tstbench.metrics.scorers import find
 from tstbench.metrics.scorers.artefacts import open_artefact
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.find import acceptability
+from tstbench.metrics.scorers.prepare import prepare
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.signature import Signature
-from tstbench.pipelines.prepare import prepare
 
 
 def test_the_shipped_classifier_is_small_and_damage_is_found(tmp_path):

@@ -30,6 +30,7 @@ from tstbench.metrics.result import LeftOut
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.classifiers import KINDS, classifier_kind
 from tstbench.metrics.scorers.device import Placement
+from tstbench.metrics.scorers.prepare import TRAINED, is_trained_here
 from tstbench.metrics.scorers.profile import PROFILES, Profile, Scorers
 from tstbench.metrics.scorers.roles import OURS, Found, role
 from tstbench.metrics.scorers.train import trainer
@@ -37,7 +38,6 @@ from tstbench.metrics.signature import Signature
 from tstbench.metrics.text import preparation
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.outputs import Outputs
-from tstbench.pipelines.prepare import TRAINERS, is_trained_here
 from tstbench.pipelines.scoring import scoring
 
 EMBEDDED = PROFILES["embedded"]
@@ -249,7 +249,7 @@ def test_roles_follow_from_needs(scorers):
 
 def test_what_can_be_trained_is_said_once():
     ships = {"meaning", "acceptability"}  # trained by commands of their own; what metrics use ships
-    assert set(TRAINERS) == {one.name for one in OURS if one.trained} - ships
+    assert set(TRAINED) == {one.name for one in OURS if one.trained} - ships
     for name in KINDS:
         pieces = trainer(name)
         assert pieces.Config().settings()

@@ -20,9 +20,9 @@ from tstbench.metrics.measure import measure
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.classifiers import load_classifier
 from tstbench.metrics.scorers.language_model import train_language_model
+from tstbench.metrics.scorers.prepare import prepare
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.text import preparation
-from tstbench.pipelines.prepare import prepare
 from tstbench.store import data_fingerprint
 
 EMBEDDED = PROFILES["embedded"]

@@ -19,6 +19,7 @@ from tstbench.metrics.measure import measure, plan, roles_needed
 from tstbench.metrics.options import choices
 from tstbench.metrics.registry import benchmark_metrics, families
 from tstbench.metrics.result import LeftOut
+from tstbench.metrics.scorers.prepare import prepare, train_dataset_vectors, train_style_lexicon
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.scorers.tokens import tokenized
 from tstbench.metrics.scorers.word_vectors import WordVectors, fit_word_vectors
@@ -32,7 +33,6 @@ from tstbench.metrics.wmd.wmd import (
     sentence_bleu,
     vector_extrema,
 )
-from tstbench.pipelines.prepare import prepare, train_dataset_vectors, train_style_lexicon
 
 METRICS = tuple(facts.name for facts in families()["wmd"].metrics)
 

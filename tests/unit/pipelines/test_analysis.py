@@ -22,6 +22,7 @@ from tstbench.datasets_scripts.judgments.schema import Judgment
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.scorers.linear import LinearModel
+from tstbench.metrics.scorers.prepare import prepare
 from tstbench.metrics.scorers.profile import PROFILES
 from tstbench.metrics.statistics import resample
 from tstbench.pipelines.analysis import correlation
@@ -51,7 +52,6 @@ from tstbench.pipelines.analysis.trade_off import (
     parse_joined,
     trade_off,
 )
-from tstbench.pipelines.prepare import prepare
 from tstbench.pipelines.ranked_table import direction_table
 from tstbench.pipelines.standings import Column
 from tstbench.pipelines.tables import DataTable, csv_text, to_latex, to_markdown

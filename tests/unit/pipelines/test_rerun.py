@@ -79,7 +79,7 @@ def test_a_changed_training_file_is_noticed(tmp_path, tstbench_home, capsys):
     data = write_manners(tmp_path / "data")
     arguments = ("evaluate", "--baseline", "copy", "--direction", "manners/rude-to-polite")
     arguments += ("--metrics", "acc", "ppl", "--data", data)
-    assert "training a linear style classifier" in command_line(capsys, *arguments)[2]
+    assert "training the linear style classifier" in command_line(capsys, *arguments)[2]
     first = find("classifier", "manners", "linear").hash
     assert "training" not in command_line(capsys, *arguments)[2]
     rude = tmp_path / "data" / "rude.txt"
@@ -87,7 +87,7 @@ def test_a_changed_training_file_is_noticed(tmp_path, tstbench_home, capsys):
     write_lines(rude, [*RUDE[:-1], "Answer me n0w."])
     os.utime(rude, ns=(facts.st_atime_ns, facts.st_mtime_ns))  # as some tools copy files
     assert rude.stat().st_size == facts.st_size
-    assert "training a linear style classifier" in command_line(capsys, *arguments)[2]
+    assert "training the linear style classifier" in command_line(capsys, *arguments)[2]
     assert find("classifier", "manners", "linear").hash != first
 
 
@@ -252,4 +252,4 @@ print(joint.compute(
         assert 0 < float(done.stdout) < 1
         talk = "needs scorers that are not in" in done.stderr
         assert talk == trained, done.stderr
-        assert ("training a linear style classifier, mini" in done.stderr) == trained
+        assert ("training the linear style classifier of mini" in done.stderr) == trained

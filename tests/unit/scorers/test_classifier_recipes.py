@@ -14,7 +14,7 @@ def trained(sentences=SENTENCES, labels=LABELS, styles=STYLES, config=None, **mo
 
 def test_it_is_trained_again_if_anything_that_counts_is_new(capsys):
     first = trained()
-    assert "training a linear style classifier, toys" in capsys.readouterr().err
+    assert "training the linear style classifier of mini" in capsys.readouterr().err
     flipped = [1 - LABELS[0], *LABELS[1:]]
     others = {
         "labels": trained(labels=flipped),
@@ -27,7 +27,7 @@ def test_it_is_trained_again_if_anything_that_counts_is_new(capsys):
         "left out": trained(exclude=SENTENCES[:1]),
         "held out": trained(held_out=(SENTENCES[1::70], LABELS[1::70])),
     }
-    assert capsys.readouterr().err.count("training a linear") == len(others)
+    assert capsys.readouterr().err.count("training the linear") == len(others)
     assert len({first.hash, *(one.hash for one in others.values())}) == 1 + len(others)
     # The name in the cache is the newest one's: the others are trained again, to the same bytes.
     assert trained().hash == first.hash

@@ -10,12 +10,12 @@ from tstbench.datasets_scripts.judgments.studies import sentences_left_out
 from tstbench.datasets_scripts.load import load_styles
 from tstbench.errors import InputError
 from tstbench.metrics.scorers.artefacts import find
-from tstbench.metrics.scorers.word_vectors import WordVectorsConfig
-from tstbench.pipelines.prepare import (
+from tstbench.metrics.scorers.prepare import (
     train_dataset_vectors,
     train_style_classifier,
     train_style_lexicon,
 )
+from tstbench.metrics.scorers.word_vectors import WordVectorsConfig
 
 QUICK = WordVectorsConfig(dimensions=4, least_words=1)
 

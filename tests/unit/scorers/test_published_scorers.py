@@ -18,7 +18,7 @@ PREPARE = """
 import json
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.metrics.scorers.profile import PROFILES
-from tstbench.pipelines.prepare import prepare
+from tstbench.metrics.scorers.prepare import prepare
 
 made = prepare(parse_direction("mini/negative-to-positive"), PROFILES["embedded"], ["acc", "ppl"])
 print(json.dumps({a.card.role: [a.hash, a.card.trained_on] for a in made}))

@@ -19,17 +19,17 @@ from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError, IntegrityError, TSTBenchError, UnknownNameError
 from tstbench.metrics.module import compute
 from tstbench.metrics.registry import benchmark_metrics
+from tstbench.metrics.scorers import prepare as prepare_module
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.linear import LinearConfig
-from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.metrics.text import preparation
-from tstbench.pipelines import prepare as prepare_module
-from tstbench.pipelines.prepare import (
+from tstbench.metrics.scorers.prepare import (
     prepare,
     prepare_dataset,
     train_style_classifier,
     train_style_language_model,
 )
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
+from tstbench.metrics.text import preparation
 from tstbench.store import canonical
 
 EMBEDDED = PROFILES["embedded"]
@@ -130,7 +130,7 @@ def test_only_what_the_metrics_need_is_made_and_said(tstbench_home, capsys):
     assert not tstbench_home.exists()
     assert capsys.readouterr().err == ""
     made = prepare(parse_direction(BACK), EMBEDDED, ["ppl"])
-    assert "training a 5-gram language model, mini/negative" in capsys.readouterr().err
+    assert "training the 5-gram language model of mini/negative" in capsys.readouterr().err
     assert [(a.card.role, a.card.name) for a in made] == [("language_model", "kn5-negative")]
 
 

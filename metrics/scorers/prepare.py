@@ -7,9 +7,9 @@ human rewrites are never trained on: they are removed from the training sentence
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
@@ -17,38 +17,33 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 
-from .. import pace
-from ..console import say
-from ..datasets_scripts.catalog import OUR_DATASETS, dataset_facts, directions_of
-from ..datasets_scripts.cleaning import match_key, parse_cleaning
-from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.load import StyleData, StyleSplit, load_styles, split_to_learn
-from ..datasets_scripts.unchanged import about_dataset
-from ..errors import (
+from ... import pace
+from ...console import say
+from ...datasets_scripts.catalog import DATASETS, OUR_DATASETS, dataset_facts, directions_of
+from ...datasets_scripts.cleaning import match_key, parse_cleaning
+from ...datasets_scripts.directions import Direction
+from ...datasets_scripts.load import StyleData, StyleSplit, load_styles, split_to_learn
+from ...datasets_scripts.unchanged import about_dataset
+from ...errors import (
     MISSING,
+    MissingFileError,
     MissingScorerError,
     TooLittleError,
     TSTBenchError,
     UnknownNameError,
-    require,
     require_installed,
 )
-from ..metrics.measure import roles_needed
-from ..metrics.options import BENCHMARK, Choices, choices
-from ..metrics.registry import benchmark_metrics
-from ..metrics.scorers import lexicon, word_vectors
-from ..metrics.scorers.artefacts import (
-    Artefact,
-    ScorerCard,
-    find_recipe,
-    kept_as,
-    kind_and_split,
-    other_split,
-    store,
-    with_recipe,
-)
-from ..metrics.scorers.classifiers import KINDS, classifier_kind, is_kind, kinds
-from ..metrics.scorers.find import (
+from ...files import home, lock, lock_if_writable
+from ...store import data_fingerprint
+from ...version import __version__
+from ..measure import roles_needed
+from ..options import BENCHMARK, Choices, choices
+from ..registry import benchmark_metrics
+from ..text import FOLDED, Reading, TextProtocol, folded, preparation
+from . import lexicon, word_vectors
+from .artefacts import Artefact, ScorerCard, kept_as, kind_and_split, other_split, with_recipe
+from .classifiers import KINDS, classifier_kind, is_kind, kinds
+from .find import (
     LANGUAGE_MODELS,
     LEXICON,
     MASKED_VECTORS,
@@ -57,20 +52,15 @@ from ..metrics.scorers.find import (
     language_model_name,
     other_attribution,
 )
-from ..metrics.scorers.labelled import ClassifierConfig
-from ..metrics.scorers.language_model import train_language_model
-from ..metrics.scorers.lexicon import LEXICON_FILE, StyleLexicon, read_lexicon
-from ..metrics.scorers.profile import Profile, Scorers
-from ..metrics.scorers.published import fetch_recipe
-from ..metrics.scorers.tokens import tokenized, tokens_name
-from ..metrics.scorers.train import default_config, train_classifier
-from ..metrics.scorers.word_vectors import WordVectors
-from ..metrics.text import FOLDED, Reading, TextProtocol, folded, preparation
-from ..store import data_fingerprint
-from ..version import __version__
+from .labelled import ClassifierConfig
+from .language_model import train_language_model
+from .lexicon import LEXICON_FILE, read_lexicon
+from .profile import Profile, Scorers
+from .tokens import tokenized, tokens_name
+from .train import default_config, train_classifier, train_once
 
 if TYPE_CHECKING:
-    from ..metrics.scorers.lstm_language_model import LstmConfig
+    from .lstm_language_model import LstmConfig
 
 
 ORDER = 5
@@ -78,8 +68,11 @@ RECIPE_VERSION = 1  # of scorers of words: raised when the same settings no long
 # Seconds a sentence on one core of 2025, of what takes long: Yelp's 24,757 negative sentences, and
 # its 62,426, took these.
 _SECONDS = {"language_model": 5e-5, "word_vectors": 9e-5}
-# Roles with kinds of their own that are trained here; the others have the kinds of classifiers.
-OWN_KINDS = {
+# The roles whose scorers are trained here, and their kinds; none: those of classifiers.
+TRAINED: dict[str, tuple[str, ...]] = {
+    "classifier": (),
+    "paper_classifier": (),
+    "attribution": (),
     "language_model": LANGUAGE_MODELS,
     "cleaned_language_model": LANGUAGE_MODELS,
     "source_language_model": LANGUAGE_MODELS,
@@ -116,20 +109,74 @@ def prepare(
     for name in needed:  # better missed now than after an hour of training
         if name not in trained:
             scorers.find(name)
-        elif name not in OWN_KINDS:
+        elif not TRAINED[name]:
             kind, _ = kind_and_split(profile.spec(name))
             classifier_kind(kind)  # a slip is told before anything is trained
-    data = cache(partial(_read, direction.dataset, data_dir))  # read once, if at all
+    read = cache(partial(_read, direction.dataset, data_dir))  # once, if at all
     made = []
     for name in trained:
         with pace.because(_why(name, metrics, scorers, choices)):
             kind, split = _kind_and_split(direction, name, profile)
-            of_split = partial(data, split=split or None)
             try:
-                made.append(TRAINERS[name](_Asked(direction, kind, split, of_split, data_dir)))
+                made.append(_made(name, direction, kind, split, read, data_dir))
             except TooLittleError as error:
                 scorers.untrained[name] = str(error)
     return made
+
+
+def renew(
+    direction: Direction | None, profile: Profile, metrics: Sequence[str], choices: Choices
+) -> None:
+    """Train again those of the scorers that are here whose data or settings are others now.
+
+    A name alone does not say what a stored scorer learned. Where that cannot be found out, since the
+    training sentences are not at hand, it is said.
+    """
+    if direction is None or direction.dataset not in DATASETS:
+        return
+    try:
+        if untrained(direction, profile, metrics, choices):
+            return
+    except TSTBenchError:  # measuring says what is wrong
+        return
+    try:
+        with lock_if_writable(home() / "scorers"):
+            prepare(direction, profile, metrics, choices=choices)
+    except MissingFileError as error:
+        say(f"careful: these scorers may have learned something else than they would now: {error}")
+
+
+def train_missing(
+    missing: MissingScorerError,
+    direction: Direction | None,
+    profile: Profile,
+    metrics: Sequence[str],
+    choices: Choices,
+) -> None:
+    """Train the scorers that some metrics need, and say so.
+
+    Args:
+        missing: the error of the first one that was looked for.
+        direction: the direction to score on.
+        profile: which scorers are used.
+        metrics: names of metrics.
+        choices: options by family.
+
+    Raises:
+        MissingScorerError: nothing is known here of the direction's dataset but its name, or
+            published weights are not on this machine and cannot be downloaded.
+        MissingFileError: the training sentences were not found.
+    """
+    if direction is None or direction.dataset not in DATASETS:
+        raise missing
+    trained = [kind_and_split(spec)[0] for spec in profile.scorers.values()]
+    slow = "hours without a GPU" if "transformer" in trained else "minutes"
+    say(
+        f"scoring {direction} needs scorers that are not in {home()}: they are trained now, once, "
+        f"and kept (half a minute for small datasets, {slow} for large ones)"
+    )
+    with lock(home() / "scorers", "train"):  # a page may be asked twice at the same time
+        prepare(direction, profile, metrics, choices=choices)
 
 
 def check_names(
@@ -147,7 +194,7 @@ def check_names(
                 scorers.find(name)
                 continue
             kind, _ = _kind_and_split(direction, name, profile)
-            if name not in OWN_KINDS:
+            if not TRAINED[name]:
                 classifier_kind(kind)
 
 
@@ -201,10 +248,10 @@ def is_trained_here(role: str, spec: str) -> bool:
     >>> is_trained_here("classifier", "linear"), is_trained_here("encoder", "some/model@6")
     (True, False)
     """
-    if role not in TRAINERS:
+    if role not in TRAINED:
         return False
     kind, _ = kind_and_split(spec)
-    return kind in OWN_KINDS[role] if role in OWN_KINDS else is_kind(kind)
+    return kind in TRAINED[role] if TRAINED[role] else is_kind(kind)
 
 
 def prepare_dataset(
@@ -292,48 +339,45 @@ def train_style_language_model(
     Raises:
         MissingExtraError: an LSTM needs torch.
     """
-    settings: dict[str, Any] = {"order": ORDER, "estimator": "own"}
-    versions = {"tstbench": __version__}
+    settings: Mapping[str, JsonValue] = {"order": ORDER, "estimator": "own"}
+    seconds = _SECONDS["language_model"]
     if kind == "lstm":
-        torch = require("torch", "embedded")
-        from ..metrics.scorers.lstm_language_model import LstmConfig
+        require_installed("torch", "embedded")
+        from .lstm_language_model import LstmConfig
 
         config = config or LstmConfig()
-        settings, versions = config.settings(), {**versions, "torch": torch.__version__}
+        settings, seconds = config.settings(), 0.0  # its steps tell
     training, facts = data.training, dataset_facts(data.dataset)
     text, read = preparation(facts.language), Reading("paper", FOLDED, folded)
     if role != "language_model" or not facts.tokenized:
         read = text.reading("ppl", "paper" if role == "language_model" else "cleaned")
     sentences = read.prepare(training.of(data.styles.index(style)))
-    card = ScorerCard(
+    card = _card(
+        data,
+        training,
+        sentences,
         role=role,
-        dataset=data.dataset,
         name=language_model_name(style, name or kind),
-        kind="lstm" if kind == "lstm" else "kneser-ney",
+        kind="lstm" if config else "kneser-ney",
         styles=(style,),
-        trained_on=trained_on(data, training, read.text),
-        data_fingerprint=data_fingerprint(sentences),
-        n_sentences=len(sentences),
-        n_excluded=training.excluded,
-        settings={**settings, **split_setting(data)},
-        versions=versions,
+        text=read.text,
+        settings=settings,
+        libraries=("torch",) if config else (),
     )
-    if there := find_recipe(card) or fetch_recipe(card):
-        return there
-    what = "an LSTM" if config else "a 5-gram"
-    say(f"training {what} language model, {data.dataset}/{style}, {len(sentences)} sentences")
-    with pace.training(f"language model of {data.dataset}/{style}", card.name, card.recipe):
-        if config:
-            from ..metrics.scorers.lstm_language_model import fit
 
-            model, scores = fit(sentences, config)
-            return store(replace(card, scores=scores), model.save)
-        pace.announce(_SECONDS["language_model"] * len(sentences))
+    def write(folder: Path) -> None:
+        train_language_model(sentences, folder, ORDER)
 
-        def write(folder: Path) -> None:
-            train_language_model(sentences, folder, ORDER)
+    def fit() -> tuple[Callable[[Path], None], dict[str, float]]:
+        if not config:
+            return write, {}
+        from .lstm_language_model import fit
 
-        return store(card, write)
+        model, scores = fit(sentences, config)
+        return model.save, scores
+
+    what = f"{'LSTM' if config else '5-gram'} language model of {data.dataset}/{style}"
+    return train_once(card, what, fit, seconds * len(sentences))
 
 
 def train_style_lexicon(
@@ -356,16 +400,28 @@ def train_style_lexicon(
         InputError: no n-gram tells the styles apart, or settings that do not suit the corpus.
     """
     config = config or lexicon.LexiconConfig()
-    training, language = _training(data, without), dataset_facts(data.dataset).language
-    sentences = tokenized(training.texts, language)
-    asked = _Words("lexicon", LEXICON, name, config.settings(), lexicon.LIBRARIES)
+    training = _training(data, without)
+    sentences, text = _tokens(data, training)
+    card = _card(
+        data,
+        training,
+        sentences,
+        training.labels,
+        role="lexicon",
+        name=name or LEXICON,
+        kind=LEXICON,
+        styles=data.styles,
+        text=text,
+        settings={**config.settings(), "recipe_version": RECIPE_VERSION},
+        libraries=lexicon.LIBRARIES,
+    )
 
-    def fit() -> tuple[StyleLexicon, dict[str, float]]:
+    def fit() -> tuple[Callable[[Path], None], dict[str, float]]:
         found = lexicon.fit_lexicon(sentences, training.labels, data.styles, config)
         marked = [any(marks) for marks in found.style_words(sentences)]
-        return found, {"sentences_with_a_style_word": sum(marked) / len(marked)}
+        return found.save, {"sentences_with_a_style_word": round(sum(marked) / len(marked), 6)}
 
-    return _trained(asked, data, training, sentences, training.labels, fit)
+    return train_once(card, f"lexicon of {data.dataset}", fit)
 
 
 def train_dataset_vectors(
@@ -390,19 +446,30 @@ def train_dataset_vectors(
     config = config or word_vectors.WordVectorsConfig()
     require_installed("gensim", "vectors")
     training = _training(data, without)
-    sentences = tokenized(training.texts, dataset_facts(data.dataset).language)
-    kind, settings = WORD_VECTORS, {**config.settings()}
+    sentences, text = _tokens(data, training)
     if masked:
         own = train_style_lexicon(data, without=without, name=f"{name}-lexicon" if name else None)
         found = read_lexicon(own.folder / LEXICON_FILE)
         sentences = [" ".join(tokens) for tokens in found.apply(sentences, "masked")]
-        kind = MASKED_VECTORS
-    asked = _Words("word_vectors", kind, name, settings, word_vectors.LIBRARIES)
+    kind = MASKED_VECTORS if masked else WORD_VECTORS
+    card = _card(
+        data,
+        training,
+        sentences,
+        role="word_vectors",
+        name=name or kind,
+        kind=kind,
+        styles=data.styles,
+        text=text,
+        settings={**config.settings(), "recipe_version": RECIPE_VERSION},
+        libraries=word_vectors.LIBRARIES,
+    )
 
-    def fit() -> tuple[WordVectors, dict[str, float]]:
-        return word_vectors.fit_word_vectors(sentences, config), {}
+    def fit() -> tuple[Callable[[Path], None], dict[str, float]]:
+        return word_vectors.fit_word_vectors(sentences, config).save, {}
 
-    return _trained(asked, data, training, sentences, (), fit)
+    seconds = _SECONDS["word_vectors"] * len(sentences)
+    return train_once(card, f"word vectors of {data.dataset}", fit, seconds)
 
 
 def split_setting(data: StyleData) -> dict[str, str]:
@@ -426,54 +493,40 @@ def _training(data: StyleData, without: Iterable[str]) -> StyleSplit:
     )
 
 
-@dataclass(frozen=True)
-class _Words:
-    """A scorer of words that is to be trained."""
-
-    role: str
-    kind: str
-    name: str | None
-    settings: dict[str, int | float] | dict[str, int | bool]
-    libraries: tuple[str, ...]
+def _tokens(data: StyleData, training: StyleSplit) -> tuple[list[str], str]:
+    """The training sentences as scorers of words see them, and what that is called."""
+    language = dataset_facts(data.dataset).language
+    return tokenized(training.texts, language), tokens_name(language, "words")
 
 
-def _trained(
-    asked: _Words,
+def _card(
     data: StyleData,
     training: StyleSplit,
-    sentences: list[str],
-    labels: Iterable[int],
-    fit: Callable[[], tuple[StyleLexicon | WordVectors, dict[str, float]]],
-) -> Artefact:
-    """The scorer of that recipe: stored, published, or trained now."""
-    tokens = tokens_name(dataset_facts(data.dataset).language, "words")
-    settings: dict[str, JsonValue] = {**asked.settings, "recipe_version": RECIPE_VERSION}
-    settings.update(split_setting(data))
-    card = ScorerCard(
-        role=asked.role,
+    sentences: Sequence[str],
+    labels: Sequence[int] | None = None,
+    *,
+    role: str,
+    name: str,
+    kind: str,
+    styles: Sequence[str],
+    text: str,
+    settings: Mapping[str, JsonValue],
+    libraries: Iterable[str],
+) -> ScorerCard:
+    """The card of a scorer of words that is to be trained on these sentences."""
+    return ScorerCard(
+        role=role,
         dataset=data.dataset,
-        name=asked.name or asked.kind,
-        kind=asked.kind,
-        styles=tuple(data.styles),
-        trained_on=trained_on(data, training, tokens),
-        data_fingerprint=data_fingerprint(sentences, [*labels] or None),
+        name=name,
+        kind=kind,
+        styles=tuple(styles),
+        trained_on=trained_on(data, training, text),
+        data_fingerprint=data_fingerprint(sentences, labels),
         n_sentences=len(sentences),
         n_excluded=training.excluded,
-        settings=settings,
-        versions={
-            "tstbench": __version__,
-            **{library: version(library) for library in asked.libraries},
-        },
+        settings={**settings, **split_setting(data)},
+        versions={"tstbench": __version__, **{name: version(name) for name in libraries}},
     )
-    if (there := find_recipe(card) or fetch_recipe(card)) is not None:
-        return there
-    what = asked.role.replace("_", " ")
-    say(f"training the {what} of {data.dataset}, {len(sentences)} sentences")
-    with pace.training(f"{what} of {data.dataset}", asked.role, card.recipe):
-        pace.announce(_SECONDS.get(asked.role, 0.0) * len(sentences))
-        scorer, scores = fit()
-        rounded = {name: round(value, 6) for name, value in scores.items()}
-        return store(replace(card, scores=rounded), scorer.save)
 
 
 def trained_on(data: StyleData, training: StyleSplit, text: str) -> str:
@@ -486,77 +539,53 @@ def _test_texts(data: StyleData) -> Sequence[str]:
     return data.splits["test"].texts if "test" in data.splits else ()
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """A scorer that metrics need, and the data to train it on."""
+def _made(
+    name: str,
+    direction: Direction,
+    kind: str,
+    split: str,
+    read: Callable[..., StyleData],
+    data_dir: Path | None,
+) -> Artefact:
+    """The stored scorer of a role if no file it was trained on has changed; otherwise of its recipe.
 
-    direction: Direction
-    kind: str
-    split: str  # if it is not the one that the dataset's scorers learn from
-    data: Callable[..., StyleData]
-    data_dir: Path | None
-
-    def of_dataset(
-        self, role: str, name: str, train: Callable[[StyleData], Artefact], *, raw: bool = False
-    ) -> Artefact:
-        """The stored scorer if no file it was trained on has changed; otherwise of its recipe."""
-        dataset, name = self.direction.dataset, kept_as(name, self.split)
-        question = {"scorer": [role, dataset, name], "settings": _own_settings(self.kind)}
-        learned = split_to_learn(dataset, self.split or None)
-        about = about_dataset(
-            dataset, question, parts=(learned, "validation", "test"), data_dir=self.data_dir
-        )
-        recipe = about.answer()
-        if recipe is not None and (there := with_recipe(role, dataset, name, recipe)) is not None:
-            return there
-        before = about.state()
-        artefact = train(self.data(cleaning="raw") if raw else self.data())
-        about.keep(artefact.card.recipe, before)
-        return artefact
+    ``split`` is empty where it is the one that the dataset's scorers learn from.
+    """
+    dataset, role = direction.dataset, name
+    kept, train = kind, partial(train_style_classifier, kind=kind, role=role)
+    if name == "attribution":
+        check_differentiable(kind)
+        role, train = "classifier", partial(train_style_classifier, kind=kind)
+    elif TRAINED[name] == LANGUAGE_MODELS:
+        role = "language_model" if name == "language_model" else "cleaned_language_model"
+        is_source = name == "source_language_model"
+        style = direction.source_style if is_source else direction.target_style
+        kept = language_model_name(style, kind)
+        train = partial(train_style_language_model, style=style, role=role, kind=kind)
+    elif name == "lexicon":
+        train = partial(train_style_lexicon)
+    elif TRAINED[name]:
+        role, train = "word_vectors", partial(train_dataset_vectors, masked=name != "word_vectors")
+    kept = kept_as(kept, split)
+    question = {"scorer": [role, dataset, kept], "settings": _own_settings(kind)}
+    parts = (split_to_learn(dataset, split or None), "validation", "test")
+    about = about_dataset(dataset, question, parts=parts, data_dir=data_dir)
+    recipe = about.answer()
+    if recipe is not None and (there := with_recipe(role, dataset, kept, recipe)) is not None:
+        return there
+    before = about.state()
+    cleaning = "raw" if role in ("paper_classifier", "language_model") else None
+    try:
+        artefact = train(read(split or None, cleaning))
+    except MissingScorerError as error:
+        raise (
+            other_attribution(kind, dataset, error) if name == "attribution" else error
+        ) from error
+    about.keep(artefact.card.recipe, before)
+    return artefact
 
 
 def _own_settings(kind: str) -> dict[str, Any] | None:
     """The settings of a kind from another package; those of ours change only with the code."""
     is_outside = kind in kinds() and kind not in KINDS
     return default_config(kind).settings() if is_outside else None
-
-
-def _classifier(asked: _Asked, role: str = "classifier") -> Artefact:
-    train = partial(train_style_classifier, kind=asked.kind, role=role)
-    return asked.of_dataset(role, asked.kind, train, raw=role == "paper_classifier")
-
-
-def _attribution(asked: _Asked) -> Artefact:
-    check_differentiable(asked.kind)
-    try:
-        return _classifier(asked)
-    except MissingScorerError as error:
-        raise other_attribution(asked.kind, asked.direction.dataset, error) from error
-
-
-def _language_model(asked: _Asked, style: str, role: str = "cleaned_language_model") -> Artefact:
-    name = language_model_name(style, asked.kind)
-    train = partial(train_style_language_model, style=style, role=role, kind=asked.kind)
-    return asked.of_dataset(role, name, train, raw=role == "language_model")
-
-
-def _masked_vectors(asked: _Asked) -> Artefact:
-    train = partial(train_dataset_vectors, masked=True)
-    return asked.of_dataset("word_vectors", asked.kind, train)
-
-
-# Role -> how a missing scorer is trained. The roles themselves are defined in one table,
-# metrics/scorers/roles.py, which cannot know the trainers: they are in a higher room.
-TRAINERS: dict[str, Callable[[_Asked], Artefact]] = {
-    "classifier": _classifier,
-    "paper_classifier": partial(_classifier, role="paper_classifier"),
-    "language_model": lambda one: _language_model(
-        one, one.direction.target_style, "language_model"
-    ),
-    "cleaned_language_model": lambda one: _language_model(one, one.direction.target_style),
-    "source_language_model": lambda one: _language_model(one, one.direction.source_style),
-    "attribution": _attribution,
-    "lexicon": lambda one: one.of_dataset("lexicon", one.kind, train_style_lexicon),
-    "word_vectors": lambda one: one.of_dataset("word_vectors", one.kind, train_dataset_vectors),
-    "masked_vectors": _masked_vectors,
-}

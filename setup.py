@@ -6,7 +6,16 @@ from setuptools import find_namespace_packages, setup
 from setuptools.command.build_py import build_py
 from setuptools.command.editable_wheel import editable_wheel
 
-ROOMS = ("chat", "datasets_scripts", "metrics", "trainers", "pipelines", "spaces", "commands")
+ROOMS = (
+    "plots",
+    "chat",
+    "datasets_scripts",
+    "metrics",
+    "trainers",
+    "pipelines",
+    "spaces",
+    "commands",
+)
 
 
 class BuildPy(build_py):

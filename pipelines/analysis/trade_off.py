@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...errors import InputError, unknown_name
+from ...plots.plane import Point
 from ..standings import Column
 from .data import DirectionResults, HumanAspect, human_means, score_of
 
@@ -32,26 +33,6 @@ class Axis:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TradeOffPoint:
-    """One system in the plane.
-
-    Attributes:
-        x, y: its scores.
-        across, up: their 95% intervals.
-        on_front: no other system that competes is as good on both and better on one.
-    """
-
-    system: str
-    family: str
-    bound: bool
-    x: float
-    y: float
-    across: tuple[float, float] | None
-    up: tuple[float, float] | None
-    on_front: bool
-
-
-@dataclass(frozen=True, kw_only=True)
 class TradeOff:
     """A plane of two columns.
 
@@ -63,7 +44,7 @@ class TradeOff:
 
     across: Column
     up: Column
-    points: tuple[TradeOffPoint, ...]
+    points: tuple[Point, ...]
     front: tuple[str, ...]
     curves: Mapping[str, tuple[str, ...]]
 
@@ -160,7 +141,7 @@ def trade_off(
     }
     front = pareto_front(places)
     points = tuple(
-        TradeOffPoint(
+        Point(
             system=r.system.name,
             family=r.system.family,
             bound=r.system.is_bound,

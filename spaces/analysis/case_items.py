@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
@@ -15,10 +16,17 @@ from ...pipelines.analysis.sentences import (
     system_cases,
 )
 from ...pipelines.tables import DataTable, csv_text
+from ...plots.canvas import name_rows, new_figure, plain, short
+from ...plots.colours import colour
 from ..leaderboard.markup import el, join
-from .draw_texts import draw_metric_cases, draw_system_cases
 from .items import Item, of_table
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MEASURE = 32  # letters of a metric's title
+_SENTENCE = 48  # letters of one that names a row
 _HIDDEN = "The corpus is licensed: its sentences are not written anywhere, only their ids."
 
 
@@ -165,3 +173,62 @@ def _case(head: str, rows: Sequence[tuple[str, str, str]]) -> Markup:
 
 def _named(system: str, text: str) -> str:
     return f"{system}: {text}"
+
+
+def draw_system_cases(cases: Sequence[SystemCase], *, texts: bool) -> Figure:
+    """For each case a row: every system's place among all outputs, best and worst named.
+
+    Args:
+        cases: the rows.
+        texts: whether rows are named by the source, else by its id.
+    """
+    figure = new_figure(6.0, 0.36 * len(cases))
+    axes = _places(figure, [case.source if texts else case.id for case in cases], 0.32)
+    for n, case in enumerate(cases):
+        places = [rewrite.place for rewrite in case.rewrites]
+        axes.plot([min(places), max(places)], [n, n], color=colour("line-strong"), lw=1.0)
+        axes.plot(places, [n] * len(places), "o", color=colour("fpft"), ms=6, alpha=0.75, ls="")
+        for one, side in ((case.rewrites[-1], -1), (case.rewrites[0], 1)):
+            _beside(axes, short(one.system, 22), one.place, n, side)
+    axes.set_xlabel("share of all outputs that are worse, mean over aspects")
+    return figure
+
+
+def draw_metric_cases(cases: Sequence[MetricCase], *, texts: bool) -> Figure:
+    """For each case a row: the two places, with the names of the measures.
+
+    Args:
+        cases: the rows.
+        texts: whether rows are named by the output, else by its system and id.
+    """
+    longest = max(len(short(t, _MEASURE)) for c in cases for t in (c.high, c.low))
+    room = 0.02 * (longest + 7)  # a letter, and a score
+    figure = new_figure(3.4 * (1 + 2 * room), 0.36 * len(cases))
+    axes = _places(figure, [c.prediction if texts else f"{c.system} {c.id}" for c in cases], room)
+    for n, case in enumerate(cases):
+        axes.plot([case.low_place, case.high_place], [n, n], color=colour("line-strong"), lw=1.4)
+        for place, title, score, mark, side in (
+            (case.low_place, case.low, case.low_score, "s", -1),
+            (case.high_place, case.high, case.high_score, "o", 1),
+        ):
+            axes.plot(place, n, mark, color=colour("fpft" if side > 0 else "prompted"), ms=7)
+            _beside(axes, f"{short(title, _MEASURE)} {score:.4g}", place, n, side)
+    axes.set_xlabel("share of all outputs that are worse by the measure")
+    return figure
+
+
+def _places(figure: Figure, names: Sequence[str], room: float) -> Axes:
+    """Axes from 0 to 1 with numbered rows, and room for names on both sides."""
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    plain(axes, grid="x")
+    name_rows(axes, [f"{n}. {short(name, _SENTENCE)}" for n, name in enumerate(names, 1)])
+    axes.set_xlim(-room, 1 + room)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
+    return axes
+
+
+def _beside(axes: Axes, name: str, place: float, row: int, side: int) -> None:
+    axes.annotate(
+        name, (place, row), xytext=(9 * side, 0), va="center", textcoords="offset points",
+        ha="left" if side > 0 else "right", fontsize=8,
+    )  # fmt: skip

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from ...pipelines.analysis.correlation import Correlation, CorrelationMatrix
 from ...pipelines.tables import DataTable, csv_text
-from .canvas import new_figure
+from ...plots.canvas import new_figure
+from ...plots.colours import colour, heat, on_heat
 from .items import Item, of_table
-from .palette import colour, heat, on_heat
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,35 +4,46 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from ...console import say
 from ...errors import TSTBenchError, UnknownNameError
-from ...metrics.units import between, number
+from ...metrics.units import between, number, unit
 from ...pipelines.analysis.correlation import over_sentences, over_systems
 from ...pipelines.analysis.data import DirectionResults, HumanAspect, score_of
 from ...pipelines.analysis.sentences import (
     DistributionPanel,
     by_setting,
     by_system,
-    text_statistics,
 )
 from ...pipelines.analysis.style_space import style_space
-from ...pipelines.analysis.trade_off import Axis, axis_named, axis_of, named_axes, trade_off
+from ...pipelines.analysis.trade_off import (
+    Axis,
+    TradeOff,
+    axis_named,
+    axis_of,
+    named_axes,
+    trade_off,
+)
 from ...pipelines.meta.known import in_full
 from ...pipelines.ranked_table import direction_table
 from ...pipelines.rankings import standings_text
+from ...pipelines.report import Report
 from ...pipelines.standings import Column
 from ...pipelines.tables import DataTable, csv_text, fragment
+from ...plots import plane as drawn_plane
+from ...plots.rows import Row, draw_rows
 from .case_items import metric_case_item, reference_case_item, system_case_item
 from .correlation_items import correlation_item
-from .draw_distributions import draw_distributions
-from .draw_plane import draw_trade_off
-from .draw_scores import draw_intervals, draw_scores, in_order
-from .draw_texts import draw_lengths
 from .items import Item, of_table
+from .lengths import lengths_item
+from .panels import draw_distributions, draw_scores
 from .space_items import SOURCES_AND_REFERENCES, space_item
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 CONTENT = ("multi_bleu", "r_bleu", "s_bleu")  # the first that is there is the content of a plane
 FLUENCY = ("ppl", "cola")
@@ -117,7 +128,7 @@ def direction_items(
                 "systems that have every setting. The tick is the median.",
             )
         )  # fmt: skip
-    items.append(_lengths(results))
+    items.append(lengths_item(results))
     if style_map:
         say(f"{results.name}: laying out the space of styles (t-SNE, some seconds)")
         try:
@@ -147,7 +158,7 @@ def direction_items(
 
 
 def _scores(results: DirectionResults, by: Column) -> Item:
-    reports = in_order(results, by)
+    reports = _in_order(results, by)
     standings = [results.standings]
     shown = fragment(direction_table(results.standings))
     return Item(
@@ -163,33 +174,40 @@ def _scores(results: DirectionResults, by: Column) -> Item:
         markdown=standings_text(standings, "markdown", intervals=True),
         latex=standings_text(standings, "latex", intervals=True),
         table=Markup(f'<div class="wide" tabindex="0">{shown}</div>'),  # noqa: S704 (escaped there)
-        draw=lambda: draw_scores(results, reports),
+        draw=lambda: draw_scores(results.columns, reports),
     )
 
 
 def _ranking(results: DirectionResults, column: Column) -> Item:
     """The systems by what ranks them, the one rule for boards and tables."""
-    reports = in_order(results, column)
+    reports = _in_order(results, column)
     ranks = {r.system: (r.low, r.high) for r in results.standings.ranks.get(column.signature, ())}
-    rows, data = [], []
+    rows, data, marks = [], [], []
     for report in reports:
-        score = score_of(report, column)
+        score, system = score_of(report, column), report.system
         if score is None or score.value is None:
             continue
-        bounds, place = score.interval, ranks.get(report.system.name)
+        bounds, place = score.interval, ranks.get(system.name)
         low, high = (bounds.low, bounds.high) if bounds else (None, None)
         first, last = place or (None, None)
+        text = number(score.value, column.unit)
+        marks.append(
+            Row(
+                system=system.name, family=system.family, bound=system.is_bound, value=score.value,
+                interval=(bounds.low, bounds.high) if bounds else None, text=text,
+            )
+        )  # fmt: skip
         data.append(
-            (results.name, report.system.name, report.system.is_bound, score.value, low, high,
+            (results.name, system.name, system.is_bound, score.value, low, high,
              first, last, column.signature)
         )  # fmt: skip
         rank = "" if place is None else str(first) if first == last else f"{first}\N{EN DASH}{last}"
         rows.append(
             (
-                report.system.name,
-                number(score.value, column.unit),
+                system.name,
+                text,
                 between(low, high, column.unit) if low is not None and high is not None else "",
-                "bound" if report.system.is_bound else rank,
+                "bound" if system.is_bound else rank,
             )
         )
     table = DataTable(
@@ -199,6 +217,8 @@ def _ranking(results: DirectionResults, column: Column) -> Item:
         rows=tuple(rows),
         notes=("Ranks that a paired bootstrap cannot exclude (p >= 0.05); bounds have none.",),
     )
+    label = unit(column.unit).label
+    title = f"{column.arrow} ({label})" if label else column.arrow
     header = ("direction", "system", "bound", "value", "low", "high", "rank_low", "rank_high",
               "signature")  # fmt: skip
     return of_table(
@@ -212,8 +232,20 @@ def _ranking(results: DirectionResults, column: Column) -> Item:
         ),
         alt=f"{column.title} of {len(rows)} systems, each a mark on its 95% interval.",
         csv=csv_text(header, data),
-        draw=lambda: draw_intervals(column, reports),
+        draw=lambda: draw_rows(marks, title, logarithmic=column.unit == "perplexity"),
     )
+
+
+def _in_order(results: DirectionResults, column: Column) -> list[Report]:
+    """The systems, best first by a column; those without a score follow, and then the bounds."""
+
+    def place(report: Report) -> tuple[bool, bool, float, str]:
+        score = score_of(report, column)
+        value = 0.0 if score is None or score.value is None else score.value
+        better = -value if column.higher_is_better else value
+        return report.system.is_bound, score is None, better, report.system.name
+
+    return sorted(results.reports, key=place)
 
 
 def _people(column: Column) -> str:
@@ -270,8 +302,20 @@ def _plane(
         alt=f"{style.title} against {other.title} for {len(rows)} systems. Pareto front: "
         + (", ".join(plane.front) or "none"),
         csv=csv_text(header, data),
-        draw=lambda: draw_trade_off(plane),
+        draw=lambda: _drawn(plane),
     )
+
+
+def _drawn(plane: TradeOff) -> Figure:
+    across, up = (
+        drawn_plane.Axis(
+            title=f"{c.title} ({unit(c.unit).label})" if unit(c.unit).label else c.title,
+            logarithmic=c.unit == "perplexity",
+            higher_is_better=c.higher_is_better,
+        )
+        for c in (plane.across, plane.up)
+    )
+    return drawn_plane.draw_plane(plane.points, across, up, plane.curves)
 
 
 def _distributions(
@@ -309,56 +353,4 @@ def _distributions(
         alt=f"Histograms of {', '.join(p.title for p in panels)}, {len(rows)} in all.",
         csv=csv_text(header, data),
         draw=lambda: draw_distributions(panels),
-    )
-
-
-def _lengths(results: DirectionResults) -> Item:
-    found = text_statistics(results)
-    rows, data = [], []
-    for r in found:
-        data.append(
-            (results.name, r.name, r.kind, r.sentences, r.words.value, r.words.low, r.words.high,
-             *r.quartiles, r.over_source, r.over_references, r.copied.value, r.copied.low,
-             r.copied.high, r.as_reference, r.empty, r.distinct)
-        )  # fmt: skip
-        rows.append(
-            (
-                r.name,
-                f"{r.words.value:.2f}",
-                f"{r.over_source:+.1f}%".replace("-", "\N{MINUS SIGN}"),
-                "" if r.over_references is None
-                else f"{r.over_references:+.1f}%".replace("-", "\N{MINUS SIGN}"),
-                f"{r.copied.value:.1f}",
-                "" if r.as_reference is None else f"{r.as_reference:.1f}",
-                f"{r.empty:.1f}",
-                f"{r.distinct:.1f}",
-            )
-        )  # fmt: skip
-    header = (
-        "direction", "name", "kind", "sentences", "words", "words_low", "words_high", "words_p5",
-        "words_p25", "words_p50", "words_p75", "words_p95", "over_source_percent",
-        "over_references_percent", "copied_percent", "copied_low", "copied_high",
-        "as_reference_percent", "empty_percent", "distinct_percent",
-    )  # fmt: skip
-    table = DataTable(
-        name=f"lengths {results.name}",
-        title=f"Lengths and copies on {results.name}",
-        header=("", "words", "to source", "to references", "copied %", "= reference %", "empty %",
-                "distinct %"),
-        rows=tuple(rows),
-        notes=(
-            "Words: mean number per sentence. To source, to references: how much longer that is. "
-            "Copied: outputs that equal their source, ignoring case and spaces. = reference: "
-            "outputs "
-            "that equal one of their references. Distinct: different outputs.",
-        ),
-    )  # fmt: skip
-    return of_table(
-        table,
-        name="lengths",
-        title="Lengths and copies",
-        says="What many metrics are sensitive to: long outputs, and copies of the source.",
-        alt=f"Words per sentence and share of copies for {len(rows)} sets of texts.",
-        csv=csv_text(header, data),
-        draw=lambda: draw_lengths(found),
     )

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from ...plots.canvas import Picture
 from ..design.stylesheet import stylesheet
 from ..leaderboard.markup import el, join
-from .canvas import Picture
 from .items import Item
 
 GENERATOR = "tstbench analyze"

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from ...pipelines.analysis.style_space import StyleSpace
 from ...pipelines.tables import DataTable, csv_text
-from .draw_texts import draw_style_space
+from ...plots.canvas import new_figure
+from ...plots.colours import colour
 from .items import Item, of_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Name of the files, title, what is on it.
 TEST_SENTENCES = (
@@ -69,3 +74,28 @@ def space_item(kind: tuple[str, str, str], where: str, space: StyleSpace) -> Ite
         csv=csv_text(("direction", "id", "group", "x", "y"), rows),
         draw=lambda: draw_style_space(space),
     )
+
+
+def draw_style_space(space: StyleSpace) -> Figure:
+    """A point for each sentence; the axes of t-SNE have no meaning, so there are none."""
+    figure = new_figure(6.4, 4.6)
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axes.set_xticks([])
+    axes.set_yticks([])
+    for spine in axes.spines.values():
+        spine.set_color(colour("line"))
+    marks = (("fpft", "o", True), ("prompted", "^", False))
+    for group, (name, mark, filled) in zip(dict.fromkeys(space.groups), marks, strict=True):
+        chosen = [n for n, g in enumerate(space.groups) if g == group]
+        axes.plot(
+            space.points[chosen, 0], space.points[chosen, 1], mark, ls="", ms=4.4, mew=0.9,
+            color=colour(name), mfc=colour(name) if filled else colour("surface"),
+            label=f"{group} ({len(chosen)})",
+        )  # fmt: skip
+    figure.legend(loc="upper left", bbox_to_anchor=(0.0, -0.01), ncols=2, fontsize=9)
+    axes.annotate(
+        f"separation {100 * space.separation:.0f}% (chance: 50%)", (1.0, 0.0),
+        xycoords="axes fraction", xytext=(0, -10), textcoords="offset points", ha="right",
+        va="top", fontsize=9, color=colour("muted"),
+    )  # fmt: skip
+    return figure

@@ -24,8 +24,8 @@ from ...pipelines.analysis.correlation import over_directions
 from ...pipelines.analysis.data import DirectionResults, HumanAspect, human_aspects, read_run
 from ...pipelines.analysis.style_space import style_maps
 from ...pipelines.analysis.trade_off import Axis, axis_named, named_axes, parse_joined
+from ...plots.canvas import Picture, picture
 from ...version import __version__
-from .canvas import Picture, picture
 from .correlation_items import correlation_item
 from .direction_items import direction_items
 from .items import Item

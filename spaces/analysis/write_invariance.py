@@ -26,9 +26,9 @@ from ...pipelines.style_invariance.measure import (
     StyleSample,
 )
 from ...pipelines.style_invariance.report import as_json, file_names, markdown, tables
-from ..leaderboard.label_places import Box
-from .canvas import Picture, new_figure, picture, short
-from .palette import FAMILIES, colour, heat, on_heat
+from ...plots.canvas import Picture, new_figure, picture, short
+from ...plots.colours import KINDS, colour, heat, on_heat
+from ...plots.label_places import Box
 from .write import is_analysis
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _CELL = 0.56  # inches
 _NAME = 18
 _MINUS = "\N{MINUS SIGN}"
-_INKS = tuple(name for name in FAMILIES if name != "unknown")  # that is the grey of the others
+_INKS = tuple(name for name in KINDS if name != "unknown")  # that is the grey of the others
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", "p", ">")
 _MAP_WIDTH, _MAP_HEIGHT = 6.6, 5.0
 _COLUMNS = 4

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from .label_places import Box, cross, place_labels
+from ...plots.label_places import Box, cross, place_labels
 from .marks import Mark
 from .markup import el
 from .scales import Scale, tick_text

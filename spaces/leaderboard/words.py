@@ -6,17 +6,19 @@ from ...datasets_scripts.directions import Direction
 from ...metrics import units
 from ...metrics.registry import METRICS
 from ...metrics.units import DASH
+from ...plots.colours import KINDS
 
 ARROW = "\N{RIGHTWARDS ARROW}"
 
-FAMILIES = {
-    "fpft": ("Fine-tuned", "all parameters were trained (FPFT)"),
-    "peft": ("PEFT", "parameter-efficient fine-tuning of a pretrained model"),
-    "prompted": ("Prompted", "a language model was prompted, nothing was trained"),
-    "rule": ("Rule", "rules, no training"),
-    "human": ("Human", "written by people"),
-    "unknown": ("Unknown", "the report does not say"),
+_MEANING = {
+    "fpft": "all parameters were trained (FPFT)",
+    "peft": "parameter-efficient fine-tuning of a pretrained model",
+    "prompted": "a language model was prompted, nothing was trained",
+    "rule": "rules, no training",
+    "human": "written by people",
+    "unknown": "the report does not say",
 }
+FAMILIES = {name: (kind.title, _MEANING[name]) for name, kind in KINDS.items()}
 BOLD = (
     "Bold: the best value among the ranked systems, and every value that is not significantly "
     "different from it (paired bootstrap, p \N{GREATER-THAN OR EQUAL TO} 0.05). The value of a "

@@ -57,7 +57,8 @@ def test_wheel_has_the_data_and_the_cards(wheel):
         assert name in names
     assert not [n for n in names if not n.startswith(("tstbench/", "tstbench-"))]
     inside = {n.split("/")[1] for n in names if n.startswith("tstbench/")}
-    rooms = {"chat", "datasets_scripts", "metrics", "trainers", "pipelines", "spaces", "commands"}
+    rooms = {"plots", "chat", "datasets_scripts", "metrics", "trainers", "pipelines", "spaces"}
+    rooms |= {"commands"}
     ground = (
         "citation",
         "console",

@@ -21,7 +21,7 @@ from tstbench.files import folder_digest
 from tstbench.pipelines.analysis.correlation import over_systems
 from tstbench.pipelines.analysis.data import read_run
 from tstbench.pipelines.analysis.sentences import metric_cases, system_cases
-from tstbench.spaces.analysis.palette import heat, on_heat, twins
+from tstbench.plots.colours import heat, on_heat, twins
 from tstbench.spaces.analysis.write import AnalysisOptions, is_analysis, write_analysis
 
 ITEMS = (

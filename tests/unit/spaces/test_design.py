@@ -5,6 +5,7 @@ import re
 import pytest
 from places import ROOT
 
+from tstbench.plots.colours import KINDS, PAIRS
 from tstbench.spaces.design.stylesheet import TOKENS, stylesheet
 
 SPACES = ROOT / "spaces"
@@ -26,6 +27,11 @@ def test_text_stands_out(mode):
     assert low == []
     for behind in ("paper", "surface"):
         assert contrast(colours["line-strong"], colours[behind]) >= 3
+
+
+def test_pictures_have_the_colours_of_the_pages():
+    assert {name: list(pair) for name, pair in PAIRS.items()}.items() <= COLOURS.items()
+    assert set(KINDS) <= set(PAIRS)
 
 
 def contrast(first, second):

@@ -9,10 +9,10 @@ from leaderboard_results import HOSTILE, THERE, real_results, report, sample, wr
 from scipy.stats import spearmanr
 
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
+from tstbench.plots.label_places import Box, cross, place_labels
 from tstbench.spaces.leaderboard.correlation import correlate, interval_of_rho, spearman
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.figures import dots, heat_map, lengths, trade_off
-from tstbench.spaces.leaderboard.label_places import Box, cross, place_labels
 from tstbench.spaces.leaderboard.overview import build_overview
 from tstbench.spaces.leaderboard.overview_view import across_directions
 from tstbench.spaces.leaderboard.picture_view import lengths_picture, map_picture

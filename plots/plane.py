@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...metrics.units import unit
-from ...pipelines.analysis.trade_off import TradeOff, TradeOffPoint
-from ...pipelines.standings import Column
-from ..leaderboard.label_places import LINE, Box, Place, cross, place_labels, width_of
-from ..leaderboard.words import FAMILIES as FAMILY_TITLES
-from .canvas import new_figure, plain, short
-from .palette import FAMILIES, MARKERS, colour
+from .canvas import legend_of_kinds, line_key, new_figure, plain, short
+from .colours import KINDS, colour
+from .label_places import LINE, Box, Place, cross, place_labels, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
 _LONGEST_NAME = 26
 _WIDTH, _HEIGHT = 6.1, 4.4
@@ -27,72 +27,92 @@ _TURNS = 16
 _CURVES = ("--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 
 
-def draw_trade_off(plane: TradeOff) -> Figure:
-    """Marks with both intervals, names where there is room; who has none is said below."""
-    from matplotlib.lines import Line2D
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One system in the plane.
 
+    Attributes:
+        system: its name.
+        family: its kind, see :data:`~.colours.KINDS`.
+        bound: whether it does not compete: its mark is hollow.
+        x, y: its scores.
+        across, up: their 95% intervals.
+        on_front: no other system that competes is as good on both and better on one.
+    """
+
+    system: str
+    family: str
+    bound: bool
+    x: float
+    y: float
+    across: tuple[float, float] | None
+    up: tuple[float, float] | None
+    on_front: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """One of the two scores.
+
+    Attributes:
+        title: with the unit.
+        logarithmic: for perplexity.
+        higher_is_better: which way it runs.
+    """
+
+    title: str
+    logarithmic: bool
+    higher_is_better: bool
+
+
+def draw_plane(
+    points: Sequence[Point], across: Axis, up: Axis, curves: Mapping[str, Sequence[str]]
+) -> Figure:
+    """Marks with both intervals, names where there is room; who has none is said below.
+
+    Args:
+        points: the systems.
+        across: the score from left to right.
+        up: the other one.
+        curves: the settings of a system by its name, in order: a line joins them.
+    """
     figure = new_figure(_WIDTH, _HEIGHT)
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     plain(axes, grid="both")
-    _ranges(axes, plane)
-    _front(axes, plane)
-    handles = [Line2D([], [], color=colour("ink"), lw=1.1, label="Pareto front")]
-    by_name = {p.system: p for p in plane.points}
-    for number, (name, members) in enumerate(plane.curves.items()):
+    _ranges(axes, points)
+    _front(axes, points, 1 if across.higher_is_better else -1)
+    handles: list[Line2D | Patch] = [line_key("Pareto front", color=colour("ink"), lw=1.1)]
+    by_name = {p.system: p for p in points}
+    for number, (name, members) in enumerate(curves.items()):
         places = [(by_name[m].x, by_name[m].y) for m in members]
-        style = _CURVES[number % len(_CURVES)]
-        axes.plot(*zip(*places, strict=True), ls=style, color=colour("accent"), lw=1.4, zorder=2.5)
-        handles.append(
-            Line2D(
-                [],
-                [],
-                color=colour("accent"),
-                ls=style,
-                lw=1.4,
-                label=f"settings of {short(name, 20)}",
-            )
-        )
-    for point in plane.points:
+        how = {"color": colour("accent"), "ls": _CURVES[number % len(_CURVES)], "lw": 1.4}
+        axes.plot(*zip(*places, strict=True), zorder=2.5, **how)  # type: ignore[arg-type]
+        handles.append(line_key(f"settings of {short(name, 20)}", **how))
+    for point in points:
         ink = colour(point.family)
         axes.plot(
-            point.x, point.y, MARKERS[point.family], color=ink,
+            point.x, point.y, KINDS[point.family].marker, color=ink,
             ms=8.5 if point.family == "human" else 7, mew=1.2, zorder=3,
             mfc=colour("surface") if point.bound else ink,
         )  # fmt: skip
-    _scales(axes, plane)
+    _scales(axes, across, up)
     axes.autoscale_view()  # only then are the scales what they will be
-    missing = _labels(axes, plane.points, {m for some in plane.curves.values() for m in some})
-    found = {p.family for p in plane.points if not p.bound}
-    for family in FAMILIES:
-        if family in found:
-            title = FAMILY_TITLES[family][0]
-            handles.append(
-                Line2D([], [], color=colour(family), marker=MARKERS[family], ls="", label=title)
-            )
-    if any(p.bound for p in plane.points):
-        handles.append(
-            Line2D(
-                [],
-                [],
-                color=colour("muted"),
-                marker="o",
-                mfc="none",
-                ls="",
-                label="hollow: bound, not ranked",
-            )
-        )
+    missing = _labels(axes, points, {m for some in curves.values() for m in some})
+    handles += legend_of_kinds([(p.family, p.bound) for p in points])
     figure.legend(
         handles=handles, loc="upper left", bbox_to_anchor=(-0.06, -0.1), ncols=4, fontsize=8.5
     )
     if missing:
-        said = _lines("No room for the names of: " + ", ".join(missing))
+        said = "\n".join(
+            textwrap.wrap("No room for the names of: " + ", ".join(missing), _LETTERS_A_LINE)
+        )
         rows = -(-len(handles) // 4)
         figure.text(0.012, -0.13 - 0.042 * rows, said, fontsize=8, va="top", color=colour("muted"))
     return figure
 
 
-def _ranges(axes: Axes, plane: TradeOff) -> None:
-    for point in plane.points:
+def _ranges(axes: Axes, points: Sequence[Point]) -> None:
+    for point in points:
         how = {"color": colour(point.family), "lw": 1.0, "alpha": 0.55, "zorder": 2.8}
         if point.across:
             axes.plot(point.across, [point.y, point.y], **how)  # type: ignore[arg-type]
@@ -100,12 +120,9 @@ def _ranges(axes: Axes, plane: TradeOff) -> None:
             axes.plot([point.x, point.x], point.up, **how)  # type: ignore[arg-type]
 
 
-def _front(axes: Axes, plane: TradeOff) -> None:
+def _front(axes: Axes, points: Sequence[Point], sign: int) -> None:
     """Steps: what lies below and left of them is beaten by a system on the front."""
-    by_name = {p.system: p for p in plane.points}
-    members = [by_name[name] for name in plane.front]
-    sign = 1 if plane.across.higher_is_better else -1
-    members.sort(key=lambda p: sign * p.x)
+    members = sorted((p for p in points if p.on_front), key=lambda p: (sign * p.x, p.system))
     if len(members) > 1:
         axes.step(
             [p.x for p in members], [p.y for p in members], where="pre", color=colour("ink"),
@@ -115,23 +132,23 @@ def _front(axes: Axes, plane: TradeOff) -> None:
         axes.plot(p.x, p.y, "o", ms=13, mfc="none", mec=colour("ink"), mew=0.9, zorder=2.9)
 
 
-def _scales(axes: Axes, plane: TradeOff) -> None:
+def _scales(axes: Axes, across: Axis, up: Axis) -> None:
     from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
     axes.margins(0.06)
-    for axis, column in ((axes.xaxis, plane.across), (axes.yaxis, plane.up)):
-        if column.unit == "perplexity":
+    for axis, score in ((axes.xaxis, across), (axes.yaxis, up)):
+        if score.logarithmic:
             (axes.set_xscale if axis is axes.xaxis else axes.set_yscale)("log")
             axis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 3.0, 5.0)))
             axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
             axis.set_minor_locator(NullLocator())
-        if not column.higher_is_better:
+        if not score.higher_is_better:
             axis.set_inverted(True)
-    axes.set_xlabel(f"{_title(plane.across)}  \N{RIGHTWARDS ARROW} better", loc="right")
-    axes.set_ylabel(f"{_title(plane.up)}  \N{RIGHTWARDS ARROW} better", loc="top")
+    axes.set_xlabel(f"{across.title}  \N{RIGHTWARDS ARROW} better", loc="right")
+    axes.set_ylabel(f"{up.title}  \N{RIGHTWARDS ARROW} better", loc="top")
 
 
-def _labels(axes: Axes, points: Sequence[TradeOffPoint], first: set[str]) -> list[str]:
+def _labels(axes: Axes, points: Sequence[Point], first: set[str]) -> list[str]:
     """Write the names; those on the front choose their places first."""
     order = sorted(points, key=lambda p: (not p.on_front, p.system not in first, p.bound))
     height = _HEIGHT * 72
@@ -182,14 +199,3 @@ def _further(x: float, y: float, name: str, taken: list[Box], frame: Box) -> Pla
                 taken.append(box)
                 return Place(middle, base + 4, "middle", box)
     return None
-
-
-def _lines(text: str) -> str:
-    import textwrap
-
-    return "\n".join(textwrap.wrap(text, _LETTERS_A_LINE))
-
-
-def _title(column: Column) -> str:
-    label = unit(column.unit).label
-    return f"{column.title} ({label})" if label else column.title

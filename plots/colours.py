@@ -1,40 +1,56 @@
-"""The colours of the pictures: those of the pages, for light and for dark.
+"""The colours and marks of the pictures: those of the pages, for light and for dark.
 
-A picture is drawn in the light ones, for paper. In the page each is replaced by its dark twin where
+A picture is drawn in the light ones, for paper. In a page each is replaced by its dark twin where
 the reader's colours are dark, so no colour may stand for two things.
 """
 
 from __future__ import annotations
 
-import re
+from dataclasses import dataclass
 from functools import cache
 
-from ..design.stylesheet import TOKENS
-
-_TOKEN = re.compile(r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)")
+PAIRS = {  # light, dark; the pages' tokens.css has the same
+    "surface": ("#ffffff", "#1b1f23"),
+    "ink": ("#1c2126", "#e8e9e6"),
+    "muted": ("#5c646d", "#a3abb3"),
+    "line": ("#e3e1d9", "#2e343a"),
+    "line-strong": ("#8d9096", "#717a83"),
+    "accent": ("#1d6360", "#74c7bd"),
+    "fpft": ("#2d6bb0", "#86b6ec"),
+    "peft": ("#7750b5", "#bda1ec"),
+    "prompted": ("#a8561a", "#eaa871"),
+    "rule": ("#1c7a5f", "#78cbb0"),
+    "human": ("#ad3a78", "#ec9cc6"),
+    "unknown": ("#666c74", "#aab1b9"),
+}
 _HEAT_STEPS = 20
 _POSITIVE = ("#24588f", "#2f66a8")  # the strongest, in light and in dark
 _NEGATIVE = ("#a04e16", "#8c4a1b")
 ON_STRONG, ON_WEAK = "#fefefe", "#010101"  # text on a strong and on a weak colour
-FAMILIES = ("fpft", "peft", "prompted", "rule", "human", "unknown")
-_USED = ("surface", "ink", "muted", "line", "line-strong", "accent", *FAMILIES)
-HATCHES = {"fpft": "", "peft": "///", "prompted": "...", "rule": "xxx", "human": "\\\\\\",
-           "unknown": "---"}  # fmt: skip
-MARKERS = {"fpft": "o", "peft": "D", "prompted": "s", "rule": "^", "human": "*", "unknown": "X"}
 
 
-@cache
-def tokens() -> dict[str, tuple[str, str]]:
-    """Every colour of the design by name: light, dark."""
-    text = TOKENS.read_text(encoding="utf-8")
-    return {name: (light, dark) for name, light, dark in _TOKEN.findall(text)}
+@dataclass(frozen=True)
+class Kind:
+    """How a kind of system looks: as a mark and, of a bar, hatched; its colour has its name."""
+
+    title: str
+    marker: str
+    hatch: str
+
+
+KINDS = {  # in the order of a legend
+    "fpft": Kind("Fine-tuned", "o", ""),
+    "peft": Kind("PEFT", "D", "///"),
+    "prompted": Kind("Prompted", "s", "..."),
+    "rule": Kind("Rule", "^", "xxx"),
+    "human": Kind("Human", "*", "\\\\\\"),
+    "unknown": Kind("Unknown", "X", "---"),
+}
 
 
 def colour(name: str) -> str:
-    """A colour of the design, for light; one of those that a picture may use."""
-    if name not in _USED:
-        raise KeyError(name)
-    return tokens()[name][0]
+    """A colour of the design, for light."""
+    return PAIRS[name][0]
 
 
 def heat(value: float) -> str:
@@ -54,17 +70,17 @@ def on_heat(value: float) -> str:
 def twins() -> dict[str, str]:
     """From every light colour of a picture to its dark twin."""
     steps = (_heat_pair(n) for n in range(-_HEAT_STEPS, _HEAT_STEPS + 1) if n)
-    on = dict.fromkeys((ON_STRONG, ON_WEAK), tokens()["ink"][1])
-    return {**on, **dict(steps), **dict(tokens()[n] for n in _USED)}
+    on = dict.fromkeys((ON_STRONG, ON_WEAK), PAIRS["ink"][1])
+    return {**on, **dict(steps), **dict(PAIRS.values())}
 
 
 def _heat_pair(step: int) -> tuple[str, str]:
     if step == 0:
-        return tokens()["surface"]
+        return PAIRS["surface"]
     ends = _POSITIVE if step > 0 else _NEGATIVE
     share = abs(step) / _HEAT_STEPS
     light, dark = (
-        _mixed(ground, end, share) for ground, end in zip(tokens()["surface"], ends, strict=True)
+        _mixed(ground, end, share) for ground, end in zip(PAIRS["surface"], ends, strict=True)
     )
     return light, dark
 

@@ -6,16 +6,18 @@ import io
 import logging
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .palette import colour, twins
+from .colours import KINDS, colour, twins
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
     from matplotlib.transforms import Bbox
 
 PNG_DPI = 160
@@ -87,6 +89,50 @@ def plain(axes: Axes, *, grid: str = "") -> None:
     axes.set_axisbelow(True)
     if grid:
         axes.grid(visible=True, axis=grid, color=colour("line"), linewidth=0.8)  # type: ignore[arg-type]
+
+
+def name_rows(axes: Axes, names: Sequence[str]) -> None:
+    """A row for each name, from top to bottom."""
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(axis="y", labelcolor=colour("ink"), labelsize=8.5)
+
+
+def line_key(label: str, **how: Any) -> Line2D:
+    """An entry of a legend for a line, or for a mark."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=label, **how)
+
+
+def legend_of_kinds(
+    found: Collection[tuple[str, bool]], *, hatched: bool = False
+) -> list[Line2D | Patch]:
+    """Entries of a legend: which kind of system a mark, or a colour and hatch, stands for.
+
+    Args:
+        found: of each system its kind, and whether it is a bound.
+        hatched: whether bars are shown, which are hatched.
+    """
+    from matplotlib.patches import Patch
+
+    entries: list[Line2D | Patch] = []
+    for name, kind in KINDS.items():
+        if (name, False) not in found:
+            continue
+        if hatched:
+            entry = Patch(hatch=kind.hatch or None, label=kind.title)
+            entry.set(facecolor=colour(name), edgecolor=colour("surface"))
+            entries.append(entry)
+        else:
+            entries.append(line_key(kind.title, color=colour(name), marker=kind.marker, ls=""))
+    if any(bound for _, bound in found):
+        title, ink = "hollow: bound, not ranked", colour("muted")
+        if hatched:
+            entries.append(Patch(facecolor="none", edgecolor=ink, label=title))
+        else:
+            entries.append(line_key(title, color=ink, marker="o", mfc="none", ls=""))
+    return entries
 
 
 @contextmanager

@@ -18,12 +18,11 @@ import yaml
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from ..errors import InputError, unknown_name
-from ..files import read_text
 from .corpus import Corpus, Files, Pairs, Part, Way
 from .directions import NAME, DatasetFacts
 from .languages import language
 from .sources import SourceFile
-from .strict_toml import StrictTable, place, read_toml
+from .strict_toml import StrictTable, key_of, read_toml
 from .tables import Column, FileTable, HubTable, OwnFile, OwnText, Rows, Table
 
 RESERVED = ("file", "hub")  # the keys that distinguish a table of files from one of styles
@@ -274,7 +273,7 @@ class _Reader:
             if one.source == one.target:
                 raise self._fault(at, f"{config} goes from a style to itself")
             if (one.source, one.target) in seen:
-                raise self._fault(at, f"direction {config} is declared twice: remove one")
+                raise self._fault(at, f"{config} is declared twice: remove one")
             if one.test is None and one.source not in tested:
                 raise self._fault(
                     at,
@@ -323,7 +322,7 @@ class _Reader:
         if part != "test" and (missing := [style for style in styles if style not in spec]):
             raise self._fault(
                 [part],
-                f"[{part}] has no sentences of {', '.join(missing)}: scorers need every style",
+                f"no sentences of {', '.join(missing)}: scorers need every style",
             )
         return {styles.index(style): self._files(texts) for style, texts in spec.items()}
 
@@ -416,12 +415,11 @@ class _Reader:
 
     def _check_style(self, style: str, keys: list[str | int]) -> None:
         if style not in self.data.styles:
-            where = place(self.path, read_text(self.path), keys)
             error = unknown_name("style", style, self.data.styles)
-            raise InputError(f"{where}: {error} Declare it in styles, or correct it")
+            raise self._fault(keys, f"{error} Declare it in styles, or correct it")
 
     def _fault(self, keys: list[str | int], message: str) -> InputError:
-        return InputError(f"{place(self.path, read_text(self.path), keys)}: {message}")
+        return InputError(f"{self.path}: {key_of(keys)}: {message}")
 
 
 def _styles_of_pairs(pairs: Mapping[Way, Pairs], *, rewrites: bool) -> dict[int, Files]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from ...errors import InputError
+from ...files import split_lines
 from ..corpus import Corpus, Part
 from ..directions import DatasetFacts
 from ..sources import COLA, SourceFile, UpstreamFile, upstream_file
@@ -58,39 +58,11 @@ class ColaSentences(SourceFile):
 
 @lru_cache(maxsize=8)
 def archived_rows(archive: Path, file: str) -> tuple[tuple[int, str], ...]:
-    """Label and sentence of each row of a file in ``cola_public.zip``.
-
-    Raises:
-        InputError: not that archive, or a line that is no row; the message names file and line.
-    """
-    try:
-        with zipfile.ZipFile(archive) as content:
-            text = content.read(f"cola_public/raw/{file}").decode("utf-8")
-    except (zipfile.BadZipFile, KeyError, UnicodeDecodeError) as error:
-        raise InputError(f"{archive} is not the CoLA archive: {error}") from error
-    return read_rows(text, f"{archive.name}: {file}")
-
-
-def read_rows(text: str, name: str) -> tuple[tuple[int, str], ...]:
-    """Label and sentence of each row.
-
-    Args:
-        text: the content of a file.
-        name: what messages call it.
-
-    Raises:
-        InputError: a line that is no row; the message names the line.
-    """
-    rows = []
-    for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
-        columns = line.removesuffix("\r").split("\t")
-        if len(columns) != 4 or columns[1] not in ("0", "1"):
-            raise InputError(
-                f"{name}, line {number}: a row of CoLA has four tab-separated columns (source, "
-                f"label 0 or 1, mark, sentence), got {line[:60]!r}"
-            )
-        rows.append((int(columns[1]), columns[3]))
-    return tuple(rows)
+    """Label and sentence of each row of a file in ``cola_public.zip``."""
+    with zipfile.ZipFile(archive) as content:
+        text = content.read(f"cola_public/raw/{file}").decode("utf-8")
+    rows = (line.split("\t") for line in split_lines(text))
+    return tuple((int(label), sentence) for _source, label, _mark, sentence in rows)
 
 
 _ARCHIVE = upstream_file(COLA, ARCHIVE)

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...errors import InputError
 from ...files import read_text
 from ..cleaning import match_key
 from ..directions import Direction
@@ -30,11 +29,10 @@ RATER = "one-worker-per-row"  # which worker rated which rows cannot be said wit
 SUCCESS = 4  # an output succeeds where every aspect has this or more (their section 4.2)
 
 _ASPECTS: dict[str, Aspect] = {"grammaticality": FLUENCY, "sentiment": STYLE, "topic": CONTENT}
-_COLUMNS = ("Input.origs", "Input.target", "Input.mods", "Answer.responses")
-
 
 # Source, target style and output as match keys -> whose output it is: direction, id and system.
 MadeBy = dict[tuple[str, str, str], list[tuple[Direction, str, str]]]
+Rated = tuple[str, str, dict[str, int]]  # source, output, and its ratings by the export's names
 
 
 @dataclass(frozen=True)
@@ -44,9 +42,8 @@ class Ratings:
     Attributes:
         judgments: one per system, sentence and aspect, in the order of the export.
         rows: rows of the export.
-        outputs: outputs rated in them; a text shown twice in a row counts twice.
-        unjoined: outputs that match no system, with their line; they get no judgment.
-        unscored: judgments whose rating is missing or not on the scale; their note says so.
+        outputs: outputs rated in them; a text shown twice in a row counts twice. Each is one of a
+            system's.
         repeated: judgments of texts that their row showed more than once and that the worker rated
             differently; their note lists all ratings.
     """
@@ -54,18 +51,14 @@ class Ratings:
     judgments: list[Judgment] = field(default_factory=list)
     rows: int = 0
     outputs: int = 0
-    unjoined: tuple[str, ...] = ()
-    unscored: int = 0
     repeated: int = 0
 
     def __str__(self) -> str:
-        """What was read, in one line; then unjoined outputs, one per line."""
-        facts = (
+        """What was read, in one line."""
+        return (
             f"{self.rows} rows, {self.outputs} rated outputs, {len(self.judgments)} judgments; "
-            f"{len(self.unjoined)} outputs of no known system, {self.unscored} judgments without a "
-            f"valid score, {self.repeated} of a text rated differently within its row"
+            f"{self.repeated} of a text rated differently within its row"
         )
-        return "\n".join([facts, *self.unjoined])
 
 
 def li2018_judgments() -> Ratings:
@@ -73,7 +66,6 @@ def li2018_judgments() -> Ratings:
 
     Raises:
         MissingFileError, IntegrityError: see :func:`~..sources.fetch`.
-        InputError: see :func:`read_ratings`.
     """
     made_by: MadeBy = {}
     for output in SYSTEM_OUTPUTS:
@@ -108,92 +100,43 @@ def read_ratings(path: Path | str, made_by: MadeBy) -> Ratings:
             ``Answer.responses`` (``grammaticality=g sentiment=s topic=t``) outputs are separated
             by tabs.
         made_by: every system's outputs.
-
-    Raises:
-        MissingFileError: no such file.
-        InputError: not an export of this layout, or a sentence rated in two rows; names the line.
     """
-    targets = {target for _, target, _ in made_by}
-
     judgments: list[Judgment] = []
-    unjoined: list[str] = []
-    seen: dict[tuple[str, str], int] = {}
     rows = outputs = 0
-    for line, row in _rows(path):
+    for row in csv.DictReader(io.StringIO(read_text(path), newline="")):
         rows += 1
-        target = row["Input.target"]
-        if target not in targets:
-            known = ", ".join(sorted(targets))
-            raise InputError(f"{path}, line {line}: target {target!r} is not one of {known}")
-        shown: dict[tuple[str, str, str], list[tuple[str, str, dict[str, str]]]] = {}
-        for source, output, response in _triples(path, line, row):
+        shown: dict[tuple[str, str, str], list[Rated]] = {}
+        for source, output, ratings in _rated(row):
             outputs += 1
-            key = match_key(source), target, match_key(output)
-            shown.setdefault(key, []).append((source, output, response))
-        for sentence in {(source, target) for source, target, _ in shown}:
-            if seen.setdefault(sentence, line) != line:
-                before = f"its sentence was already rated in line {seen[sentence]}"
-                raise InputError(f"{path}, line {line}: {before}. Keep one of the two.")
+            key = match_key(source), row["Input.target"], match_key(output)
+            shown.setdefault(key, []).append((source, output, ratings))
         for key, copies in shown.items():
-            if key not in made_by:
-                text = f"line {line}: no system made {copies[0][1]!r} of {copies[0][0]!r}"
-                unjoined += [text] * len(copies)
-            for whose in made_by.get(key, ()):
+            for whose in made_by[key]:
                 judgments += _judge(whose, copies)
     return Ratings(
         judgments,
         rows=rows,
         outputs=outputs,
-        unjoined=tuple(unjoined),
-        unscored=sum(j.score is None for j in judgments),
-        repeated=sum(j.score is not None and j.note is not None for j in judgments),
+        repeated=sum(judgment.note is not None for judgment in judgments),
     )
 
 
-def _rows(path: Path | str) -> Iterator[tuple[int, dict[str, str]]]:
-    """The required columns of each row, and the line it ends on; ids of people are dropped."""
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
-    missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
-    if missing:
-        raise InputError(f"{path}: no column {', '.join(missing)}; is this the ratings export?")
-    for row in reader:
-        yield reader.line_num, {name: row[name] or "" for name in _COLUMNS}
+def _rated(row: Mapping[str, str]) -> Iterator[Rated]:
+    """Each output of a row: its source, and its ratings by the export's names."""
+    columns = ("Input.origs", "Input.mods", "Answer.responses")
+    each = zip(*(row[name].split("\t") for name in columns), strict=True)
+    for source, output, response in each:
+        ratings = dict(rating.split("=") for rating in response.split())
+        yield source.strip(), output.strip(), {name: int(text) for name, text in ratings.items()}
 
 
-def _triples(
-    path: Path | str, line: int, row: Mapping[str, str]
-) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Source, output and its ratings by the export's names, as strings."""
-    sources, outputs, responses = (
-        row[name].split("\t") for name in ("Input.origs", "Input.mods", "Answer.responses")
-    )
-    if not len(sources) == len(outputs) == len(responses):
-        counts = f"{len(sources)} sources, {len(outputs)} outputs, {len(responses)} ratings"
-        raise InputError(f"{path}, line {line}: {counts}; they must be equally many")
-    for source, output, response in zip(sources, outputs, responses, strict=True):
-        parts = [part.partition("=") for part in response.split()]
-        if any(name not in _ASPECTS or not equals for name, equals, _ in parts):
-            example = "grammaticality=4 sentiment=5 topic=3"
-            raise InputError(f"{path}, line {line}: rating {response!r} is not like {example!r}")
-        yield source.strip(), output.strip(), {name: value for name, _, value in parts}
-
-
-def _judge(
-    whose: tuple[Direction, str, str], copies: Sequence[tuple[str, str, dict[str, str]]]
-) -> Iterator[Judgment]:
+def _judge(whose: tuple[Direction, str, str], copies: Sequence[Rated]) -> Iterator[Judgment]:
     """The judgments of one text on every aspect, for one of the systems that made it."""
     direction, sample_id, system = whose
     source, output, _ = copies[-1]
     for name, aspect in _ASPECTS.items():
-        given = [ratings.get(name, "") for _, _, ratings in copies]
-        score = int(given[-1]) if given[-1] in {str(n) for n in aspect.choices()} else None
-        notes = []
-        if score is None:
-            said = f"rated {given[-1][:50]!r}" if given[-1] else "not rated"
-            notes.append(f"{said}: no whole number of the scale")
-        if len(set(given)) > 1:
-            every = ", ".join(text[:50] or "nothing" for text in given)
-            notes.append(f"shown {len(given)} times in its row, rated {every}: the last counts")
+        given = [ratings[name] for _, _, ratings in copies]
+        every = f"shown {len(given)} times in its row, rated {', '.join(map(str, given))}"
         yield Judgment(
             study=STUDY,
             dataset=direction.dataset,
@@ -205,8 +148,8 @@ def _judge(
             aspect=aspect.name,
             scale=aspect.scale,
             rater=RATER,
-            score=None if score is None else float(score),
-            note="; ".join(notes) or None,
+            score=float(given[-1]),
+            note=f"{every}: the last counts" if len(set(given)) > 1 else None,
             certain=True,  # it is the text that the worker saw
         )
 

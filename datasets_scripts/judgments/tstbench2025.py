@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
-from ...errors import InputError
 from ...files import read_text
 from ..sources import BENCHMARK, fetch, upstream_file
 from .schema import CONTENT, FLUENCY, OVERALL, STYLE, Aspect, Judgment, parse_scale
@@ -20,7 +18,6 @@ from .schema import CONTENT, FLUENCY, OVERALL, STYLE, Aspect, Judgment, parse_sc
 STUDY = "tstbench2025"
 RATER = "mean-of-raters"
 SCALE = "interval 1-5"  # averages; the single ratings were whole numbers
-ITEMS = 50
 FOLDERS = {
     "yelp_0": "yelp/negative-to-positive",
     "amazon_0": "amazon/negative-to-positive",
@@ -44,7 +41,6 @@ def judgments() -> list[Judgment]:
 
     Raises:
         MissingFileError, IntegrityError: see :func:`~..sources.fetch`.
-        InputError: see :func:`read_scores`.
     """
     rows = []
     for folder, direction in FOLDERS.items():
@@ -57,26 +53,13 @@ def read_scores(path: Path, direction: str) -> list[Judgment]:
     """Read ``{system: {aspect: [score, ...]}}``, the scores written as strings.
 
     A number outside the scale is kept and flagged.
-
-    Raises:
-        InputError: not of this layout, or the systems have different numbers of scores.
     """
-    try:
-        systems: Any = json.loads(read_text(path))
-        given = {
-            system: {aspect: [float(text) for text in aspects[aspect]] for aspect in ASPECT_NAMES}
-            for system, aspects in systems.items()
-        }
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        example = '{"SYSTEM": {"strength": ["4", ...], "content": ..., "fluency": ..., "all": ...}}'
-        raise InputError(f"{path} is not like {example}: {error}") from error
-    if {len(scores) for aspects in given.values() for scores in aspects.values()} != {ITEMS}:
-        raise InputError(f"{path}: a system has not {ITEMS} scores on every aspect")
+    systems: dict[str, dict[str, list[str]]] = json.loads(read_text(path))
     return [
-        _judgment(direction, system_name(name), ASPECT_NAMES[aspect], place, score)
-        for name, aspects in given.items()
-        for aspect, scores in aspects.items()
-        for place, score in enumerate(scores, start=1)
+        _judgment(direction, system_name(name), aspect, place, float(score))
+        for name, given in systems.items()
+        for published, aspect in ASPECT_NAMES.items()
+        for place, score in enumerate(given[published], start=1)
     ]
 
 

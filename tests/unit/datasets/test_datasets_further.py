@@ -1,7 +1,5 @@
 """The datasets beyond the benchmark: labelled ones have no directions, and none is published."""
 
-import zipfile
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +8,6 @@ from datasets import load_dataset
 from tstbench.commands.cli import main
 from tstbench.datasets_scripts.build import build
 from tstbench.datasets_scripts.catalog import BENCHMARK_DATASETS, OUR_DATASETS
-from tstbench.datasets_scripts.cola.cola import archived_rows, read_rows
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError, MissingFileError
 
@@ -121,20 +118,6 @@ class TestWncFull:
         file.write_text("".join("\t".join(row) + "\n" for row in rows[:19]))
         with pytest.raises(InputError, match="19 rows"):
             load_test_set("wnc_full/subjective-to-neutral", data_dir=folder)
-
-
-class TestCola:
-    def test_rows(self):
-        text = "gj04\t1\t\tWe ate.\ngj04\t0\t*\tWe eats.\n"
-        assert read_rows(text, "x") == ((1, "We ate."), (0, "We eats."))
-        assert read_rows(text[:-1], "x") == read_rows(text, "x")  # the last line may be open
-
-    def test_another_archive(self, tmp_path):
-        other = tmp_path / "other.zip"
-        with zipfile.ZipFile(other, "w") as archive:
-            archive.writestr("readme", "nothing")
-        with pytest.raises(InputError, match="not the CoLA archive"):
-            archived_rows(other, "in_domain_train.tsv")
 
 
 class TestLabelledOnly:

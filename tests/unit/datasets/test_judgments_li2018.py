@@ -16,7 +16,6 @@ from tstbench.datasets_scripts.judgments.li2018 import (
 )
 from tstbench.datasets_scripts.judgments.schema import Judgment, read_judgments, write_judgments
 from tstbench.datasets_scripts.load import TestSet
-from tstbench.errors import InputError, MissingFileError
 from tstbench.spaces.leaderboard.human import read_human
 
 GOLDEN = GOLDEN / "judgments_li2018.json"
@@ -87,7 +86,7 @@ def scores(ratings, system, sample_id):
 def test_outputs_are_found_by_their_text_not_their_place(tmp_path):
     ratings = read_ratings(export(tmp_path / "r.csv", SECOND_UP, ONLY_DOWN), made_by())
     assert (ratings.rows, ratings.outputs, len(ratings.judgments)) == (2, 4, 12)
-    assert (ratings.unjoined, ratings.unscored, ratings.repeated) == ((), 0, 0)
+    assert ratings.repeated == 0
     up, down = "yelp-test-0-00001", "yelp-test-1-00000"
     assert scores(ratings, "first", up) == {"fluency": 5, "style": 5, "content": 4}
     assert scores(ratings, "second", up) == {"fluency": 5, "style": 1, "content": 5}
@@ -116,52 +115,12 @@ def test_a_text_of_two_systems_counts_for_both_with_its_last_rating(tmp_path):
     assert (ratings.outputs, len(ratings.judgments), ratings.repeated) == (2, 6, 2)
 
 
-@pytest.mark.parametrize(
-    ("ratings", "score", "told"),
-    [
-        ((4, 9), None, "rated '9': no whole number of the scale; shown 2 times"),
-        ((9, 4), 4, "shown"),
-    ],
-)
-def test_of_several_ratings_the_last_must_be_on_the_scale(tmp_path, ratings, score, told):
+def test_the_text_is_as_it_was_shown_last(tmp_path):
     shapes = ("the soup was warm .", "The soup was  warm .")
-    texts = [(text, said(one, 5, 3)) for text, one in zip(shapes, ratings, strict=True)]
-    row = shown("positive", "the soup was cold .", *texts)
+    row = shown("positive", "the soup was cold .", *((text, said(4, 5, 3)) for text in shapes))
     found = read_ratings(export(tmp_path / "r.csv", row), made_by()).judgments
-    fluency = [one for one in found if one.aspect == "fluency"]
-    assert [one.score for one in fluency] == [score, score]
-    assert {one.output for one in found} == {"The soup was  warm ."}, (
-        "the text as it was shown last"
-    )
-    assert all(one.note.startswith(told) for one in fluency)
-
-
-def test_an_output_of_no_system_is_counted_and_named(tmp_path):
-    row = shown(
-        "positive",
-        "nobody greeted us .",
-        ("they waved .", said(5, 5, 5)),
-        ("nobody greeted us .", said(5, 1, 5)),
-    )
-    ratings = read_ratings(export(tmp_path / "r.csv", row), made_by())
-    assert [j.system for j in ratings.judgments] == ["second"] * 3
-    assert ratings.unjoined == ("line 2: no system made 'they waved .' of 'nobody greeted us .'",)
-    assert "1 outputs of no known system" in str(ratings)
-    assert ratings.unjoined[0] in str(ratings)
-
-
-@pytest.mark.parametrize("bad", ["0", "6", "4.5", "five", "", "²", "-1"])
-def test_a_rating_off_the_scale_is_kept_without_a_score(tmp_path, bad):
-    row = shown("positive", "nobody greeted us .", ("nobody greeted us .", said(5, bad, 4)))
-    ratings = read_ratings(export(tmp_path / "r.csv", row), made_by())
-    found = {j.aspect: (j.score, j.note) for j in ratings.judgments}
-    what = f"rated {bad!r}" if bad else "not rated"
-    assert found == {
-        "fluency": (5.0, None),
-        "style": (None, f"{what}: no whole number of the scale"),
-        "content": (4.0, None),
-    }
-    assert (ratings.unscored, success_rate(ratings.judgments)) == (1, None)
+    assert {one.output for one in found} == {"The soup was  warm ."}
+    assert {one.note for one in found} == {None}
 
 
 def test_no_worker_or_assignment_is_named(tmp_path):
@@ -188,35 +147,6 @@ def test_success_needs_four_on_every_aspect(tmp_path):
     assert success_rate(unrated) is None
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        (
-            shown("funny", "nobody greeted us .", ("x", said(1, 1, 1))),
-            "target 'funny' is not one of",
-        ),
-        (shown("positive", "nobody greeted us .", ("x", "5 5 5")), "rating '5 5 5' is not like"),
-        (shown("positive", "nobody greeted us .", ("x", "wit=5")), "rating 'wit=5' is not like"),
-        (
-            (*SECOND_UP[:4], "one output", said(1, 1, 1)),
-            "2 sources, 1 outputs, 1 ratings; they must be equally many",
-        ),
-        (ONLY_DOWN, "its sentence was already rated in line 2"),
-    ],
-)
-def test_a_row_of_another_layout_is_refused_with_its_line(tmp_path, row, message):
-    with pytest.raises(InputError, match=rf"r\.csv, line 3: {message}"):
-        read_ratings(export(tmp_path / "r.csv", ONLY_DOWN, row), made_by())
-
-
-def test_a_file_of_another_layout_is_refused(tmp_path):
-    path = export(tmp_path / "r.csv", SECOND_UP, header=(*HEADER, "responses"))
-    with pytest.raises(InputError, match=r"no column Answer\.responses; is this the ratings"):
-        read_ratings(path, made_by())
-    with pytest.raises(MissingFileError):
-        read_ratings(tmp_path / "none.csv", made_by())
-
-
 # -- the real export -------------------------------------------------------------------------------
 
 
@@ -225,7 +155,7 @@ def test_a_file_of_another_layout_is_refused(tmp_path):
 def test_the_means_are_those_of_the_authors_own_evaluation():
     ratings = li2018_judgments()
     assert (ratings.rows, ratings.outputs, len(ratings.judgments)) == (400, 3200, 9600)
-    assert (ratings.unjoined, ratings.unscored) == ((), 0)
+    assert all(1 <= j.score <= 5 for j in ratings.judgments)
     systems = json.loads(GOLDEN.read_text("utf-8"))["systems"]
     assert {j.system for j in ratings.judgments} == set(systems)
     for system, parts in systems.items():
@@ -263,7 +193,7 @@ def test_the_command_feeds_the_leaderboard_and_keeps_other_studies(tmp_path, cap
     for _ in range(2):  # a second time replaces the study, and does not add it again
         assert main(["judgments", "li2018", "--out", str(out)]) == 0
     printed = capsys.readouterr()
-    assert "0 outputs of no known system" in printed.err
+    assert "400 rows, 3200 rated outputs, 9600 judgments" in printed.err
     header, *rows = [line.split("\t") for line in printed.out.splitlines()[:17]]
     assert header[-4:] == ["style", "content", "fluency", "success"]
     assert len(rows) == 16

@@ -6,7 +6,6 @@ from refusals import refused, rows
 
 from tstbench.datasets_scripts.catalog import DATASETS, as_direction, load_data, parse_direction
 from tstbench.datasets_scripts.cleaning import parse_cleaning
-from tstbench.datasets_scripts.cola.cola import read_rows
 from tstbench.datasets_scripts.judgments.own import Layout
 from tstbench.datasets_scripts.judgments.studies import parse_study
 from tstbench.datasets_scripts.languages import language
@@ -72,29 +71,29 @@ TWICE = f'[[direction]]\nfrom = "rude"\nto = "polite"\n{FILES}\n[[direction]]'
 
 @rows(
     # -- a data file
-    (InputError, ("'license'", "line 3", "licence"), own(("licence", "license"))),
-    (InputError, ("'direction.too'", "line 11", "'to'"), own(('to = "pol', 'too = "pol'))),
-    (InputError, ("'direction.to'", "line 9"), own(('to = "polite"', ""))),
+    (InputError, ("'license'", "licence"), own(("licence", "license"))),
+    (InputError, ("'direction 1.too'", "'to'"), own(('to = "pol', 'too = "pol'))),
+    (InputError, "'direction 1.to'", own(('to = "polite"', ""))),
     (InputError, "'name'", own(('name = "manners"', ""))),
-    (InputError, ("My Manners", "line 1"), own(('"manners"', '"My Manners"'))),
-    (InputError, ("name: ", "line 1"), own(('"manners"', "7"))),
+    (InputError, "My Manners", own(('"manners"', '"My Manners"'))),
+    (InputError, "name: ", own(('"manners"', "7"))),
     (
         InputError,
-        ("a style is listed twice", "line 2"),
+        "a style is listed twice",
         own(('rude", ', 'rude", "rude", ')),
     ),
-    (InputError, ("at least 2 items", "line 2"), own(('["rude", "polite"]', '["rude"]'))),
-    (InputError, ("'polit'", "line 11", "'polite'"), own(('to = "polite"', 'to = "polit"'))),
-    (InputError, ("to itself", "line 9"), own(('to = "polite"', 'to = "rude"'))),
-    (InputError, ("[train]", "line 5", "polite"), own(('polite = "polite.txt"\n', ""))),
-    (InputError, ("'politely'", "line 7"), own(('polite = "pol', 'politely = "pol'))),
-    (InputError, ("rude-to-polite has no test", "line 9"), own((FILES, ""))),
-    (InputError, ("'4'", "line 6", '"1-900"'), rude(lines="4")),
-    (InputError, ("needs a split", "line 6"), own(('"rude.txt"', '{ hub = "a/b" }'))),
-    (InputError, ("file or hub", "line 6"), own(('"rude.txt"', '{ file = "a", hub = "b" }'))),
-    (InputError, ("'german'", "line 3"), own(("licence", 'language = "german"\nlicence'))),
+    (InputError, "at least 2 items", own(('["rude", "polite"]', '["rude"]'))),
+    (InputError, ("'polit'", "'polite'"), own(('to = "polite"', 'to = "polit"'))),
+    (InputError, "to itself", own(('to = "polite"', 'to = "rude"'))),
+    (InputError, ("train: ", "no sentences of polite"), own(('polite = "polite.txt"\n', ""))),
+    (InputError, "'politely'", own(('polite = "pol', 'politely = "pol'))),
+    (InputError, "rude-to-polite has no test", own((FILES, ""))),
+    (InputError, ("'4'", '"1-900"'), rude(lines="4")),
+    (InputError, "needs a split", own(('"rude.txt"', '{ hub = "a/b" }'))),
+    (InputError, "file or hub", own(('"rude.txt"', '{ file = "a", hub = "b" }'))),
+    (InputError, "'german'", own(("licence", 'language = "german"\nlicence'))),
     (InputError, "TOML", own(("licence =", "licence"))),
-    (InputError, ("rude-to-polite is", "line 13"), own(("[[direction]]", TWICE))),
+    (InputError, "rude-to-polite is", own(("[[direction]]", TWICE))),
     (InputError, ("'0-3'", "manners.toml"), rude(lines="0-3")),
     (InputError, ("'4-2'", "manners.toml"), rude(lines="4-2")),
     *((InputError, (key, "hub", "manners.toml"), rude(**{key: "a"})) for key in GIVEN[1:]),
@@ -131,10 +130,10 @@ TWICE = f'[[direction]]\nfrom = "rude"\nto = "polite"\n{FILES}\n[[direction]]'
         ("'rr'", "test.jsonl"),
         own((FILES, 'test = { file = "test.jsonl", source = "rr", references = "p" }')),
     ),
-    (InputError, ("style '0'", "line 5"), own((TRAIN, LABELLED))),
+    (InputError, ("train: ", "style '0'"), own((TRAIN, LABELLED))),
     (
         InputError,
-        ("style 'polit'", "line 11", "'polite'"),
+        ("train.values.1", "style 'polit'", "'polite'"),
         own((TRAIN, f'{LABELLED}[train.values]\n0 = "rude"\n1 = "polit"\n')),
     ),
     (
@@ -144,10 +143,6 @@ TWICE = f'[[direction]]\nfrom = "rude"\nto = "polite"\n{FILES}\n[[direction]]'
             (TRAIN, '[train]\nfile = "train.csv"\n'),
             train_csv="text,style\nGo.,rude\nPlease go.\n",
         ),
-    ),
-    *(
-        (InputError, "x, line 2", lambda _, line=line: read_rows(f"g\t1\t\tWe.\n{line}\n", "x"))
-        for line in ("gj04\t1\tWe ate.", "gj04\t2\t\tWe ate.", "")
     ),
     # -- what is not in a dataset
     (

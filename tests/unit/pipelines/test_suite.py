@@ -231,22 +231,22 @@ def test_a_run_prints_tables_and_says_where_the_results_are(path, capsys):
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ('out = "results"', "out = 3", "suite.toml, line 2: out: "),
+        ('out = "results"', "out = 3", "suite.toml: out: "),
         ('out = "results"', "out = results", "suite.toml: not TOML: .*line 2"),
-        ('out = "results"', 'name = "x"', r"line 2: unknown key 'name'\.\W*$"),  # a system's
-        ('out = "results"', 'outt = "results"', "line 2: unknown key 'outt'. Did you mean 'out'"),
+        ('out = "results"', 'name = "x"', r"toml: unknown key 'name'\.\W*$"),  # a system's
+        ('out = "results"', 'outt = "results"', "toml: unknown key 'outt'. Did you mean 'out'"),
         ('out = "results"', 'profile = "papr"', "unknown profile 'papr'. Did you mean 'paper'"),
         ('out = "results"', 'options.bleu.protocol = "13b"', "unknown BLEU protocol '13b'"),
         ('out = "results"', 'scorers.encodr = "x/y"', "unknown role of a scorer 'encodr'"),
         ('out = "results"', 'options.ppl.norm = "wrds"', "unknown value of ppl.norm 'wrds'"),
         ('"acc"', '"ac"', "unknown metric 'ac'. Did you mean 'acc'"),
         ('["acc", "s_bleu", "r_bleu"]', "[]", "no metric to compute"),
-        ('family = "fpft"', 'family = "big"', r"line \d+: system\.info\.family: Input should"),
-        ('date = "2026-01"', 'date = "January"', r"line \d+: system\.info\.date: String sho"),
+        ('family = "fpft"', 'family = "big"', r"system \d\.info\.family: Input should"),
+        ('date = "2026-01"', 'date = "January"', r"system \d\.info\.date: String sho"),
         (
             'system = "copy"',
             'systm = "copy"',
-            r"line \d+: unknown key 'system\.systm'. Did you mean 'system'",
+            r"unknown key 'system \d\.systm'. Did you mean 'system'",
         ),
         ('system = "copy"', 'system = "copi"', "unknown system 'copi'. Did you mean 'copy'"),
         ('"mini/positive-to-negative"', '"mini/postive"', "unknown direction 'mini/postive'"),
@@ -260,7 +260,7 @@ def test_a_run_prints_tables_and_says_where_the_results_are(path, capsys):
         (
             'system = "copy"',
             'system = "copy"\nresources = { gpus = 1.5 }',
-            "line \\d+: system.resources.gpus: more than one GPU is a whole number",
+            "system \\d\\.resources.gpus: more than one GPU is a whole number",
         ),
         ("[[system]]", "[[systems]]", "unknown key 'systems'. Did you mean 'system'"),
         (
@@ -287,7 +287,7 @@ def test_a_mistake_in_the_file_names_the_field(old, new, expected, path, capsys)
 def test_a_suite_needs_a_system(tmp_path):
     path = tmp_path / "suite.toml"
     path.write_text('system = []\nout = "x"\n')
-    with pytest.raises(InputError, match=r"suite\.toml, line 1: system: "):
+    with pytest.raises(InputError, match=r"suite\.toml: system: "):
         read_suite(path)
 
 

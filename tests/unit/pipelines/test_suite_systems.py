@@ -150,7 +150,7 @@ def test_only_what_is_missing_is_asked_and_trained(systems, capsys):
             'scorers.classifier = "linear@trian"\nmetrics = ["acc"]',
             "split of mini 'trian'. Did you",
         ),
-        ("seed = 3", 'seed = "x"', r"suite.toml, line 12: system\.seed: Input should be"),
+        ("seed = 3", 'seed = "x"', r"suite.toml: system 2\.seed: Input should be"),
     ],
 )
 def test_mistakes_are_told_before_anything_is_trained(systems, old, new, expected, capsys):

@@ -1,7 +1,7 @@
 """Messages for people go to standard error, so that standard output stays data.
 
-In a terminal they are wrapped at its width, between words and never inside a command, an option or
-a path. Anywhere else a message is one line, however long: logs are searched line by line.
+A message is one line, however long: logs are searched line by line, and a terminal that breaks it
+to show it still copies a command in it as one.
 
 Names, ids, keys and texts in messages were written by others. A terminal obeys some characters
 instead of showing them: an escape sequence clears the screen, U+202E writes backwards.
@@ -10,8 +10,6 @@ instead of showing them: an escape sequence clears the screen, U+202E writes bac
 
 from __future__ import annotations
 
-import os
-import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -21,21 +19,7 @@ from .errors import InputError
 
 T = TypeVar("T")
 
-_NARROWEST = 40  # narrower terminals break lines themselves
-_INDENT = "  "
 _LINE_EVERY = 30  # seconds between a progress bar's states where no terminal is
-# What stays on one line: a quoted text, a command, an option with its value, any other word.
-_PIECE = re.compile(
-    r"""
-    (?<!\S)[(\[]*'[^'\n]+'(?=[\s.,;:)\]?]|$)\S*
-    | (?<!\S)(?:tstbench|hf|pip|iconv)[ ](?:[a-z][\w-]*)(?:[ ](?![(])\S*[^\s.,;:)]
-        (?=[\s.,;:)]|$))*\S*
-    | (?<!\S)--[a-z][\w-]*[ ](?!-)\S+
-    | \S+
-    """,
-    re.VERBOSE,
-)
-
 # What a terminal obeys: controls, formats, half characters, separators of lines...
 _OBEYED = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 # ...without what joins letters in Persian, Hindi and many emoji, and moves nothing.
@@ -82,7 +66,7 @@ def show_data(text: str, end: str = "\n") -> None:
 
 def say(text: str) -> None:
     """Tell the user what is happening."""
-    print(as_shown(text), file=sys.stderr, flush=True)  # noqa: T201
+    print(printable(text, lines=True), file=sys.stderr, flush=True)  # noqa: T201
 
 
 def ask(question: str, unasked: str) -> bool:
@@ -99,38 +83,6 @@ def ask(question: str, unasked: str) -> bool:
         raise InputError(unasked)
     say(f"{question} [y/N] ")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def as_shown(text: str) -> str:
-    """A message as standard error shows it: wrapped if that is a terminal."""
-    text = printable(text, lines=True)
-    width = _width()
-    return text if width is None else wrapped(text, width)
-
-
-def wrapped(text: str, width: int) -> str:
-    """A message in lines of at most ``width`` columns; indented lines stay as they are.
-
-    A command, an option with its value, a path or a quoted text that is longer has a longer line.
-
-    >>> print(wrapped("the scorer is missing: 'tstbench prepare yelp' trains it", 30))
-    the scorer is missing:
-      'tstbench prepare yelp'
-      trains it
-    """
-    return "\n".join(_filled(line, width) for line in text.split("\n"))
-
-
-def _filled(line: str, width: int) -> str:
-    if len(line) <= width or line[:1].isspace():
-        return line
-    lines, room = [""], width
-    for piece in _PIECE.findall(line):
-        if lines[-1] and len(lines[-1]) + 1 + len(piece) > room:
-            lines.append("")
-            room = width - len(_INDENT)
-        lines[-1] += f" {piece}" if lines[-1] else piece
-    return f"\n{_INDENT}".join(lines)
 
 
 def progress(
@@ -174,16 +126,3 @@ class _Lines:
 
     def flush(self) -> None:
         """Nothing is held back."""
-
-
-def _width() -> int | None:
-    """The columns of the terminal that shows standard error; ``None`` if there is none."""
-    try:
-        if not sys.stderr.isatty():
-            return None
-        columns = os.environ.get("COLUMNS", "")
-        width = int(columns) if columns.isdecimal() else 0
-        width = width or os.get_terminal_size(sys.stderr.fileno()).columns
-    except (AttributeError, OSError, ValueError):  # no standard error, or none of this system's
-        return None
-    return width if width >= _NARROWEST else None

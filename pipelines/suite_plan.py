@@ -16,7 +16,7 @@ from ..chat.connection import api_key
 from ..chat.cost import Estimate
 from ..chat.refusals import RETIRED
 from ..chat.settings import OPENAI_URL
-from ..console import shown, wrapped
+from ..console import shown
 from ..datasets_scripts.catalog import parse_dataset, parse_direction
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.load import TestSet, split_to_learn
@@ -140,7 +140,7 @@ def plan_suite(
         workplace = Workplace(Work(how, root))
         for direction, some in shown(groups.items(), "looking for what is there", len(groups)):
             found += _direction(parse_direction(direction), some, workplace)
-        return wrapped("\n".join(_told(str(path), found, groups, how, root)), 80)
+        return "\n".join(_told(str(path), found, groups, how, root))
 
 
 def _direction(direction: Direction, some: Sequence[Cell], workplace: Workplace) -> list[_Planned]:

@@ -28,7 +28,7 @@ from .version import __version__
 if TYPE_CHECKING:
     from .datasets_scripts.catalog import load_data as load_data
     from .datasets_scripts.load import load_test_set as load_test_set
-    from .datasets_scripts.training import load_training as load_training
+    from .datasets_scripts.load import load_training as load_training
     from .errors import TSTBenchError as TSTBenchError
     from .pipelines.face import Scores as Scores
     from .pipelines.face import directions as directions
@@ -45,7 +45,7 @@ _FACE = {
     "load_results": ".pipelines.face",
     "load_system": ".trainers.load",
     "load_test_set": ".datasets_scripts.load",
-    "load_training": ".datasets_scripts.training",
+    "load_training": ".datasets_scripts.load",
     "metrics": ".metrics",  # the room itself, which can be called
 }
 __all__ = ["__version__", *_FACE]

@@ -19,7 +19,7 @@ from timing import Stopwatch, load_average, read_options
 from torch import Tensor
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
+from tstbench.datasets_scripts.load import TrainingData, TrainingPart, load_training
 from tstbench.trainers.nast import Nast, NastConfig
 from tstbench.trainers.stytrans import Generator, StyTrans, StyTransConfig, _Learner
 from tstbench.trainers.training.corpus import Corpus

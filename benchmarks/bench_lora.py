@@ -32,7 +32,7 @@ from transformers.trainer_callback import PrinterCallback, TrainerCallback
 from trl import SFTConfig, SFTTrainer
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_training
 from tstbench.trainers.lora.base import Base
 from tstbench.trainers.lora.config import AdapterConfig, LlamaLoraConfig
 from tstbench.trainers.lora.records import Record, prompt, rows_of

@@ -25,7 +25,7 @@ from timing import Stopwatch, load_average, read_options
 from trl import SFTConfig, SFTTrainer
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_training
 from tstbench.trainers.prefix_lm import PrefixLM
 from tstbench.trainers.strap import Pair, PrefixLearner, RuleParaphraser, StrapConfig
 from tstbench.trainers.training.backbones import BackboneShape, byte_level_tokenizer, random_model

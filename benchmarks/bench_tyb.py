@@ -30,7 +30,7 @@ from transformers import (
 )
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import Pair, load_training
+from tstbench.datasets_scripts.load import Pair, load_training
 from tstbench.trainers.training.loop import learn
 from tstbench.trainers.training.pairs import Paired
 from tstbench.trainers.training.rewarded_bart import Seq2Seq

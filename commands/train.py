@@ -110,7 +110,7 @@ def _train_system(name: str, options: Sequence[str]) -> None:
     Raises:
         TSTBenchError: no such direction or setting, or a setting is out of range.
     """
-    from ..datasets_scripts.training import load_training
+    from ..datasets_scripts.load import load_training
     from ..pace import process_index
     from ..settings import read_settings
     from ..trainers.registry import system_class

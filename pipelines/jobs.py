@@ -17,8 +17,7 @@ from typing import Literal
 
 from ..console import say
 from ..datasets_scripts.catalog import parse_direction
-from ..datasets_scripts.load import TestSet, load_test_set
-from ..datasets_scripts.training import load_training
+from ..datasets_scripts.load import TestSet, load_test_set, load_training
 from ..errors import MISSING, IncompleteError, TSTBenchError
 from ..metrics.contract import Cohort
 from ..metrics.measure import plan, roles_needed

@@ -17,9 +17,8 @@ from pydantic import AfterValidator, Field, JsonValue
 
 from ..console import say
 from ..datasets_scripts.catalog import directions_of, parse_direction
-from ..datasets_scripts.load import TestSet
+from ..datasets_scripts.load import TestSet, TrainingData
 from ..datasets_scripts.strict_toml import read_toml
-from ..datasets_scripts.training import TrainingData
 from ..errors import InputError, unknown_name
 from ..files import read_text
 from ..records import Strict

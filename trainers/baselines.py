@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from ..datasets_scripts.training import TrainingData
+from ..datasets_scripts.load import TrainingData
 from ..errors import InputError
 from ..files import read_text, write_json
 from .system import Request, System, SystemCard, SystemConfig, Task

@@ -33,7 +33,7 @@ from torch.optim import Optimizer
 
 from ..datasets_scripts.catalog import language_of, parse_direction
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.training import Pair, TrainingData
+from ..datasets_scripts.load import Pair, TrainingData
 from ..errors import InputError, MissingFileError, MissingScorerError
 from ..metrics.nltk_tokens import nltk_tokens
 from ..metrics.scorers.weights import fetch, read_model, read_tokenizer

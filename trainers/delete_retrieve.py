@@ -17,7 +17,7 @@ from typing import ClassVar
 from ..datasets_scripts.catalog import language_of
 from ..datasets_scripts.cleaning import Cleaning
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.training import TrainingData
+from ..datasets_scripts.load import TrainingData
 from ..errors import InputError
 from ..files import read_text, write_json
 from ..metrics.text import preparation

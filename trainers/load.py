@@ -10,8 +10,8 @@ from typing import Any
 
 from ..console import say
 from ..datasets_scripts.directions import Direction
+from ..datasets_scripts.load import TrainingData, load_training
 from ..datasets_scripts.tables import OwnText
-from ..datasets_scripts.training import TrainingData, load_training
 from ..datasets_scripts.unchanged import Remembered, about_dataset
 from ..errors import InputError, UnknownNameError, unknown_name
 from ..hub import is_repo_id

@@ -37,7 +37,7 @@ from ..chat.cost import Estimate, estimate
 from ..chat.settings import HANDLING, ServerSettings, listed
 from ..datasets_scripts.cleaning import match_key
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.training import TrainingData, load_training
+from ..datasets_scripts.load import TrainingData, load_training
 from ..errors import InputError
 from ..files import temporary_folder
 from ..settings import identifying, setting

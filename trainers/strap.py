@@ -42,7 +42,7 @@ from pydantic import Field
 from ..console import say
 from ..datasets_scripts.catalog import language_of
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.training import TrainingData
+from ..datasets_scripts.load import TrainingData
 from ..errors import InputError, MissingFileError, MissingScorerError
 from ..files import atomic_folder, read_lines, read_text, write_json
 from ..metrics.scorers.fitting import warmed_up

@@ -21,7 +21,7 @@ from pydantic import JsonValue
 
 from ..datasets_scripts.catalog import dataset_facts, parse_dataset, parse_direction
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.training import TrainingData
+from ..datasets_scripts.load import TrainingData
 from ..errors import InputError, MissingSystemError
 from ..hub import fetch_model, is_repo_id
 from ..metrics.scorers.portable import portable

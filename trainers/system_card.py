@@ -56,7 +56,7 @@ class SystemCard:
         needs_parallel: whether it learned from pairs.
         origin: where it comes from, for people: a paper or a package.
         trained_on: a description of the data, for people; empty if nothing was learned.
-        data_fingerprint: see :attr:`~tstbench.datasets_scripts.training.TrainingData.fingerprint`.
+        data_fingerprint: see :attr:`~tstbench.datasets_scripts.load.TrainingData.fingerprint`.
         n_sentences: number of labelled training sentences.
         n_pairs: number of training pairs.
         n_excluded: number of sentences and pairs left out because the test split has them.

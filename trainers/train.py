@@ -15,7 +15,7 @@ from pydantic import JsonValue
 
 from ..console import say
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.training import TrainingData
+from ..datasets_scripts.load import TrainingData
 from ..errors import InputError, unknown_name
 from ..files import check_replaceable, make_folder
 from ..pace import process_index, training

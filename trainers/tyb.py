@@ -31,7 +31,7 @@ from torch import Tensor, nn
 
 from ..datasets_scripts.catalog import language_of
 from ..datasets_scripts.directions import Direction
-from ..datasets_scripts.training import TrainingData
+from ..datasets_scripts.load import TrainingData
 from ..metrics.text import preparation
 from ..settings import Count, Natural, NotNegative, Positive, read_settings, setting
 from .system import Request, System, SystemCard, SystemConfig, Task

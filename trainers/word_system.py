@@ -19,7 +19,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from ..datasets_scripts.catalog import language_of
-from ..datasets_scripts.training import TrainingData
+from ..datasets_scripts.load import TrainingData
 from ..errors import InputError
 from ..metrics.scorers.device import Device, Placement
 from ..metrics.scorers.fitting import save_weights

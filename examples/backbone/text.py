@@ -9,7 +9,7 @@ from pathlib import Path
 from tstbench.console import say
 from tstbench.datasets_scripts.catalog import DATASETS, dataset_facts
 from tstbench.datasets_scripts.cleaning import match_key
-from tstbench.datasets_scripts.training import keys_under_test, load_training
+from tstbench.datasets_scripts.load import keys_under_test, load_training
 from tstbench.errors import InputError, MissingFileError
 
 

@@ -11,7 +11,7 @@ from acceptability.cola import cola_corpus
 
 from tstbench.console import say
 from tstbench.datasets_scripts.cleaning import match_key, parse_cleaning
-from tstbench.datasets_scripts.training import keys_under_test, load_training
+from tstbench.datasets_scripts.load import keys_under_test, load_training
 from tstbench.errors import InputError, MissingFileError, TSTBenchError
 from tstbench.files import read_lines
 

@@ -10,7 +10,7 @@ from prepared import DIRECTION
 from word_systems import learner_of
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_training
 from tstbench.trainers.training.words import END
 
 TASK = parse_direction(DIRECTION)

@@ -31,7 +31,7 @@ import torch
 from torch import Tensor
 
 from ...datasets_scripts.catalog import language_of
-from ...datasets_scripts.training import TrainingData
+from ...datasets_scripts.load import TrainingData
 from ...errors import InputError
 from ...files import atomic_folder, write_json, write_text
 from ...metrics.scorers.portable import base_datasets

@@ -21,7 +21,7 @@ import numpy as np
 
 from ...datasets_scripts.cleaning import match_key
 from ...datasets_scripts.directions import Direction
-from ...datasets_scripts.training import keys_under_test, load_training
+from ...datasets_scripts.load import keys_under_test, load_training
 from ...errors import InputError
 from ...files import read_lines
 from ...store import canonical

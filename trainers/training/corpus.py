@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ...datasets_scripts.catalog import language_of
-from ...datasets_scripts.training import TrainingData
+from ...datasets_scripts.load import TrainingData
 from ...metrics.text import preparation
 from .sampler import Both, Lengths
 from .selection import Selection, Sides, check_sides, hold_out, selection

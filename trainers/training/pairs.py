@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from ...datasets_scripts.catalog import DATASETS, language_of
-from ...datasets_scripts.training import Pair, TrainingData
+from ...datasets_scripts.load import Pair, TrainingData
 from ...errors import InputError, require
 from ...metrics.text import preparation
 from .selection import Sides, check_sides

@@ -14,7 +14,7 @@ import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 
 from ...datasets_scripts.cleaning import match_key
-from ...datasets_scripts.training import TrainingData
+from ...datasets_scripts.load import TrainingData
 from ...errors import InputError
 from ...metrics.scorers.classifiers import StyleModel
 from ...metrics.scorers.fasttext import FastTextConfig, fit

@@ -12,8 +12,7 @@ from tstbench.datasets_scripts.build import TransferBuilder, build
 from tstbench.datasets_scripts.cards import MARKER
 from tstbench.datasets_scripts.catalog import CORPORA, load_data
 from tstbench.datasets_scripts.licensed_copies import copies
-from tstbench.datasets_scripts.load import load_styles, load_test_set
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_styles, load_test_set, load_training
 from tstbench.errors import InputError, MissingFileError
 
 I2F, F2I = "gyafc_em/informal-to-formal", "gyafc_em/formal-to-informal"

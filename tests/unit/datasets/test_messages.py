@@ -9,9 +9,8 @@ from tstbench.datasets_scripts.cleaning import parse_cleaning
 from tstbench.datasets_scripts.judgments.own import Layout
 from tstbench.datasets_scripts.judgments.studies import parse_study
 from tstbench.datasets_scripts.languages import language
-from tstbench.datasets_scripts.load import load_styles, load_test_set
+from tstbench.datasets_scripts.load import load_styles, load_test_set, load_training
 from tstbench.datasets_scripts.sources import BENCHMARK, upstream_file
-from tstbench.datasets_scripts.training import load_training
 from tstbench.errors import InputError, MissingFileError, TSTBenchError, UnknownNameError
 from tstbench.spaces.annotate.create import pseudonyms
 

@@ -19,9 +19,8 @@ from prepared import command_line
 from tstbench.datasets_scripts.build import build
 from tstbench.datasets_scripts.cards import read_card
 from tstbench.datasets_scripts.catalog import load_data, parse_dataset
-from tstbench.datasets_scripts.load import load_styles, load_test_set
+from tstbench.datasets_scripts.load import load_styles, load_test_set, load_training
 from tstbench.datasets_scripts.own import read_data
-from tstbench.datasets_scripts.training import load_training
 from tstbench.datasets_scripts.views import available_parts
 from tstbench.errors import InputError, MissingFileError
 

@@ -7,8 +7,13 @@ from prepared import BACK, DIRECTION
 
 from tstbench.datasets_scripts.catalog import DATASETS
 from tstbench.datasets_scripts.cleaning import match_key
-from tstbench.datasets_scripts.load import load_styles, load_test_set
-from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
+from tstbench.datasets_scripts.load import (
+    TrainingData,
+    TrainingPart,
+    load_styles,
+    load_test_set,
+    load_training,
+)
 
 
 def held_out(dataset):

@@ -17,7 +17,7 @@ from backbone.train import _learner, blocks, train_backbone
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from tstbench.datasets_scripts.cleaning import match_key
-from tstbench.datasets_scripts.training import keys_under_test
+from tstbench.datasets_scripts.load import keys_under_test
 from tstbench.errors import TSTBenchError
 from tstbench.trainers.training.backbones import byte_level_tokenizer, random_model
 from tstbench.trainers.training.loop import _step, learn

@@ -15,8 +15,7 @@ from leaderboard_results import HOSTILE
 from prepared import DIRECTION, command_line, refusal
 
 from tstbench.datasets_scripts.catalog import BENCHMARK_DATASETS, DIRECTIONS
-from tstbench.datasets_scripts.load import load_test_set
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_test_set, load_training
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.growth import keep, read_results
 from tstbench.pipelines.hub.build import build_all

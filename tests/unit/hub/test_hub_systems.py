@@ -13,8 +13,7 @@ from places import SUPPORT
 from prepared import DIRECTION, command_line, refusal
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.load import load_test_set
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_test_set, load_training
 from tstbench.errors import InputError
 from tstbench.pipelines.hub.build import trained_systems
 from tstbench.pipelines.hub.manifest import find_repository, write_repository

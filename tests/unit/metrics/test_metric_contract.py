@@ -13,8 +13,7 @@ from safetensors.numpy import load_file, save_file
 from tiny_models import make_bert
 
 from tstbench.datasets_scripts.catalog import load_data, parse_direction
-from tstbench.datasets_scripts.load import load_test_set
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_test_set, load_training
 from tstbench.errors import InputError, MissingScorerError, UnknownNameError
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, plan, roles_needed

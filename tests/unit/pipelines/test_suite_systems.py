@@ -10,8 +10,7 @@ from prepared import BACK, DIRECTION, command_line, refusal
 from suite_runs import run, stamps
 from trained_tiny import trained_tiny
 
-from tstbench.datasets_scripts.load import load_test_set
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_test_set, load_training
 from tstbench.files import home
 from tstbench.pipelines.outputs import read_outputs
 from tstbench.pipelines.predictions import card_path, read_card

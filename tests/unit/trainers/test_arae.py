@@ -9,7 +9,7 @@ from prepared import DIRECTION
 from word_systems import N_WORDS, learner_of, three_sentences
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_training
 from tstbench.trainers.arae import (
     Arae,
     AraeConfig,

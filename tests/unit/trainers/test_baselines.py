@@ -8,8 +8,7 @@ import pytest
 from prepared import BACK, DIRECTION
 
 from tstbench.datasets_scripts.catalog import DATASETS, parse_direction
-from tstbench.datasets_scripts.load import load_styles, load_test_set
-from tstbench.datasets_scripts.training import TrainingData, TrainingPart
+from tstbench.datasets_scripts.load import TrainingData, TrainingPart, load_styles, load_test_set
 from tstbench.errors import InputError, MissingSystemError, UnknownNameError
 from tstbench.pipelines.transfer import baseline_info, predict
 from tstbench.settings import as_json

@@ -12,7 +12,7 @@ from tiny_models import make_bert, make_roberta
 from torch import nn
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
+from tstbench.datasets_scripts.load import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError
 from tstbench.trainers.bsrr import (
     Bsrr,

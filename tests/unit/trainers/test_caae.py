@@ -12,7 +12,7 @@ from prepared import DIRECTION
 from word_systems import N_WORDS, learner_of, three_sentences
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_training
 from tstbench.trainers.caae import Caae, CaaeConfig, CaaeGeneration, GruAutoencoder, Sizes
 from tstbench.trainers.training.loop import _step, learn
 from tstbench.trainers.training.run import Run

@@ -13,7 +13,7 @@ from prepared import BACK, DIRECTION
 from word_systems import learner_of, moved
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_training
 from tstbench.errors import InputError, IntegrityError
 from tstbench.trainers.load import load_system
 from tstbench.trainers.registry import system_class

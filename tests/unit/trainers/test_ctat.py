@@ -11,7 +11,7 @@ from prepared import BACK, DIRECTION
 from word_systems import N_WORDS, learner_of, three_sentences
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
+from tstbench.datasets_scripts.load import TrainingData, TrainingPart, load_training
 from tstbench.trainers import ctat
 from tstbench.trainers.ctat import (
     Ctat,

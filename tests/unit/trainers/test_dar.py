@@ -11,8 +11,7 @@ from prepared import BACK, DIRECTION
 from word_systems import N_WORDS, learner_of
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.load import load_test_set
-from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
+from tstbench.datasets_scripts.load import TrainingData, TrainingPart, load_test_set, load_training
 from tstbench.metrics.text import preparation
 from tstbench.trainers.dar import Dar, DarConfig, DarSettings, MarkerSeq2Seq, _memories
 from tstbench.trainers.markers import (

@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import TrainingData, TrainingPart
+from tstbench.datasets_scripts.load import TrainingData, TrainingPart
 from tstbench.errors import InputError, IntegrityError, MissingFileError
 from tstbench.trainers.load import load_system
 from tstbench.trainers.lora.base import SCRATCH, Adapter, Base, check_quantization

@@ -8,7 +8,7 @@ from tiny_models import make_bert
 
 from tstbench.commands.cli import _run
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
+from tstbench.datasets_scripts.load import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
 from tstbench.trainers.registry import system_class
 from tstbench.trainers.strap import read_paraphrases

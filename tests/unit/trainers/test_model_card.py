@@ -12,7 +12,7 @@ from prepared import DIRECTION
 from trained_tiny import trained_tiny
 
 from tstbench.datasets_scripts.cards import model_front_matter
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_training
 from tstbench.errors import IntegrityError
 from tstbench.trainers.load import load_system
 from tstbench.trainers.system_card import PICTURE_FILE, SYSTEM_STORE, SystemCard

@@ -6,7 +6,7 @@ from chat_server import serving
 from own_data import FILES, POLITE, replaced, write_lines
 
 from tstbench.datasets_scripts.catalog import load_data, parse_direction
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_training
 from tstbench.errors import InputError
 from tstbench.trainers.load import load_system
 from tstbench.trainers.prompted import ChatSettings, Judge, Plan

@@ -475,7 +475,7 @@ def test_a_caller_that_stops_leaves_nothing_running():
 
 
 def test_the_judge_wants_style_content_and_fluency():
-    from tstbench.datasets_scripts.training import load_training
+    from tstbench.datasets_scripts.load import load_training
 
     judge = Judge(load_training(MINI))
     source = "the soup was cold and the waiter was rude ."

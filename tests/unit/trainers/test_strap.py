@@ -12,7 +12,7 @@ from prepared import DIRECTION
 from scipy.stats import kendalltau
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_training
 from tstbench.errors import InputError
 from tstbench.trainers.prefix_lm import PrefixLM, drawn
 from tstbench.trainers.strap import (

@@ -11,7 +11,7 @@ from prepared import BACK, DIRECTION, command_line
 from word_systems import N_WORDS, learner_of, three_sentences
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import TrainingData, TrainingPart, load_training
+from tstbench.datasets_scripts.load import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError
 from tstbench.trainers.nast import Nast, NastConfig
 from tstbench.trainers.stytrans import Discriminator, Generator, StyTrans, StyTransConfig

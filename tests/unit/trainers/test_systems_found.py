@@ -10,7 +10,7 @@ import torch
 from own_data import RUDE, write_lines, write_manners
 
 from tstbench.datasets_scripts.catalog import load_data, parse_direction
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_training
 from tstbench.errors import InputError
 from tstbench.trainers.load import Choice, find_system, load_system
 from tstbench.trainers.registry import system_class

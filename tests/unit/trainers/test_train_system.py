@@ -11,7 +11,7 @@ from prepared import BACK, DIRECTION, command_line, refusal
 from trained_tiny import trained_tiny
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_training
 from tstbench.errors import InputError, MissingSystemError, UnknownNameError
 from tstbench.trainers.load import find_system, load_system
 from tstbench.trainers.registry import SYSTEMS, system_class, system_names, trainable

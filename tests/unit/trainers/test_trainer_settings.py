@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tstbench.datasets_scripts.directions import Direction
-from tstbench.datasets_scripts.training import TrainingData, TrainingPart
+from tstbench.datasets_scripts.load import TrainingData, TrainingPart
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.scorers.fasttext import FastTextConfig
 from tstbench.metrics.scorers.labelled import LabelledSentences

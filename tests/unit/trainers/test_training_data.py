@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from tstbench.datasets_scripts.directions import Direction
-from tstbench.datasets_scripts.training import TrainingData, TrainingPart
+from tstbench.datasets_scripts.load import TrainingData, TrainingPart
 from tstbench.errors import InputError
 from tstbench.metrics.scorers.fitting import (
     Progress,

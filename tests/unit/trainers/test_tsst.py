@@ -8,7 +8,7 @@ from prepared import DIRECTION
 from word_systems import learner_of, moved
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import load_training
+from tstbench.datasets_scripts.load import load_training
 from tstbench.trainers.system import Generation
 from tstbench.trainers.training.loop import _step
 from tstbench.trainers.training.sampler import InTurn

@@ -10,7 +10,7 @@ from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from torch import nn
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.training import TrainingData, TrainingPart
+from tstbench.datasets_scripts.load import TrainingData, TrainingPart
 from tstbench.errors import InputError
 from tstbench.metrics.scorers.portable import portable
 from tstbench.trainers.bsrr import BsrrConfig

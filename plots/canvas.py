@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import logging
 import re
@@ -9,9 +10,12 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from .colours import KINDS, colour, twins
+from .colours import KINDS, PAIRS, colour, twins
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +28,10 @@ PNG_DPI = 160
 DRAWN_DPI = 72.0  # one unit is one point
 _MARGIN = 0.12  # inches
 _HEX = re.compile(r"#[0-9a-f]{6}(?![0-9a-zA-Z])")
+_MARK = re.compile(r'<g id="tip-(\d+)">((?:(?!<g id).)*?<use [^>]*?x="([\d.]+)" y="([\d.]+)")')
+_NAMES = {light: name for name, (light, _) in PAIRS.items()}
+_NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+_DRAWING = Lock()  # matplotlib's settings are those of the process
 
 
 @dataclass(frozen=True)
@@ -55,11 +63,48 @@ def picture(draw: Callable[[], Figure]) -> Picture:
         figure.set_dpi(PNG_DPI)  # at which letters are as wide as they are in print
         around = figure.get_tightbbox().padded(_MARGIN)
         png = _saved(figure, "png", around, dpi=PNG_DPI, metadata={"Software": None})
-        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        svg = _saved(figure, "svg", around, dpi=DRAWN_DPI, metadata=nothing)
+        svg = _saved(figure, "svg", around, dpi=DRAWN_DPI, metadata=_NO_METADATA)
     text = svg.decode("utf-8")
     width, height = (_size(text, name) for name in ("width", "height"))
     return Picture(png, svg, _themed(text).encode("utf-8"), width, height)
+
+
+@cache
+def load_behind() -> None:
+    """Import matplotlib in another thread, so that a page's first picture need not wait for it."""
+    Thread(target=import_module, args=["matplotlib.backends.backend_svg"], daemon=True).start()
+
+
+def page_svg(draw: Callable[[], Figure], tips: Sequence[str], class_: str) -> str:
+    """The figure as an element of a page, whose style sheet has its colours and fonts.
+
+    The n-th mark with a tip has the ``gid`` ``tip-n``; keys go from one to the next.
+
+    Args:
+        draw: makes the figure, as large as it is to be.
+        tips: what is said of each mark: any text.
+        class_: of the element; two pictures of a page must differ in class or in content.
+    """
+    file = io.StringIO()
+    with _settings(class_):
+        draw().savefig(file, format="svg", transparent=True, metadata=_NO_METADATA)
+    head, _, body = file.getvalue().partition("</defs>")  # with a style for all SVG of the page
+    size = re.search(r'viewBox="[^"]*"', head)
+    body = re.sub(r'<g id="(?!tip-)[^"]*"', "<g", body)
+    body = re.sub(r"\n *|font-family: [^;\"]*;| transform=\"rotate\(-0 [^\"]*\"", "", body)
+    body = _HEX.sub(lambda m: f"var(--{_NAMES[m[0]]})" if m[0] in _NAMES else m[0], body)
+
+    def marked(match: re.Match[str]) -> str:
+        number, inner, x, y = match.groups()
+        tip, first = html.escape(tips[int(number)]), number == "0"
+        return (
+            f'<g role="img" aria-label="{tip}" data-tip="{tip}" tabindex="{0 if first else -1}">'
+            f'<circle class="target" cx="{x}" cy="{y}" r="11"/>{inner}'
+        )
+
+    body = _MARK.sub(marked, body)
+    style = "stroke-linejoin:round;stroke-linecap:butt"
+    return f'<svg {size and size[0]} class="{class_}" style="{style}">{body}'
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -136,8 +181,12 @@ def legend_of_kinds(
 
 
 @contextmanager
-def _settings() -> Iterator[None]:
-    """Ours, whatever the user's are; letters that the font lacks are no reason to warn."""
+def _settings(salt: str = "tstbench") -> Iterator[None]:
+    """Ours, whatever the user's are; letters that the font lacks are no reason to warn.
+
+    Args:
+        salt: on which the names of marks inside an SVG depend.
+    """
     import matplotlib as mpl
 
     mpl.set_loglevel("ERROR")
@@ -156,10 +205,10 @@ def _settings() -> Iterator[None]:
         "axes.facecolor": "none",
         "hatch.linewidth": 0.6,
         "svg.fonttype": "none",
-        "svg.hashsalt": "tstbench",
+        "svg.hashsalt": salt,
         "legend.frameon": False,
     }
-    with mpl.rc_context(), warnings.catch_warnings():
+    with _DRAWING, mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()
         mpl.rcParams.update(ours)  # type: ignore[arg-type]
         warnings.simplefilter("ignore")

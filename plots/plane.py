@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .canvas import legend_of_kinds, line_key, new_figure, plain, short
 from .colours import KINDS, colour
@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-_LONGEST_NAME = 26
-_WIDTH, _HEIGHT = 6.1, 4.4
 _LETTERS_A_LINE = 88
-_NARROW = 0.86  # our letters, as a share of those that place_labels counts with
 _REACHES = (26, 38, 52, 68, 86)  # how far a name may be from its point, joined by a line
 _TURNS = 16
 _CURVES = ("--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
@@ -38,6 +35,7 @@ class Point:
         x, y: its scores.
         across, up: their 95% intervals.
         on_front: no other system that competes is as good on both and better on one.
+        tip: what a page says of it, on hover, on focus and to a screen reader.
     """
 
     system: str
@@ -48,6 +46,7 @@ class Point:
     across: tuple[float, float] | None
     up: tuple[float, float] | None
     on_front: bool
+    tip: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +64,40 @@ class Axis:
     higher_is_better: bool
 
 
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """For what a plane is drawn.
+
+    Attributes:
+        width, height: of the picture, in points.
+        page: whether for a page, which has the legend beside it and tells names on hover.
+        longest: letters of a name.
+        letters: their size, in points.
+        mark: the size of a mark, in points.
+        narrow: how wide they are, as a share of those that :func:`place_labels` counts with.
+    """
+
+    width: float
+    height: float
+    page: bool
+    longest: int
+    letters: float
+    mark: float
+    narrow: float
+
+
+PAPER = Size(width=439.2, height=316.8, page=False, longest=26, letters=8.5, mark=7, narrow=0.86)
+WIDE = Size(width=600, height=400, page=True, longest=26, letters=12, mark=8.5, narrow=1.05)
+PHONE = Size(width=330, height=360, page=True, longest=18, letters=12, mark=8.5, narrow=1.05)
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 10, 26, 44  # points around the axes in a page
+
+
 def draw_plane(
-    points: Sequence[Point], across: Axis, up: Axis, curves: Mapping[str, Sequence[str]]
+    points: Sequence[Point],
+    across: Axis,
+    up: Axis,
+    curves: Mapping[str, Sequence[str]],
+    size: Size = PAPER,
 ) -> Figure:
     """Marks with both intervals, names where there is room; who has none is said below.
 
@@ -75,12 +106,13 @@ def draw_plane(
         across: the score from left to right.
         up: the other one.
         curves: the settings of a system by its name, in order: a line joins them.
+        size: for paper or for a page.
     """
-    figure = new_figure(_WIDTH, _HEIGHT)
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    figure = new_figure(size.width / 72, size.height / 72)
+    axes = figure.add_axes(_frame(size))
     plain(axes, grid="both")
-    _ranges(axes, points)
-    _front(axes, points, 1 if across.higher_is_better else -1)
+    _ranges(axes, points, size)
+    _front(axes, points, 1 if across.higher_is_better else -1, size)
     handles: list[Line2D | Patch] = [line_key("Pareto front", color=colour("ink"), lw=1.1)]
     by_name = {p.system: p for p in points}
     for number, (name, members) in enumerate(curves.items()):
@@ -88,16 +120,26 @@ def draw_plane(
         how = {"color": colour("accent"), "ls": _CURVES[number % len(_CURVES)], "lw": 1.4}
         axes.plot(*zip(*places, strict=True), zorder=2.5, **how)  # type: ignore[arg-type]
         handles.append(line_key(f"settings of {short(name, 20)}", **how))
-    for point in points:
-        ink = colour(point.family)
+    for n, point in enumerate(points):
+        ink = _ink(point, size)
         axes.plot(
             point.x, point.y, KINDS[point.family].marker, color=ink,
-            ms=8.5 if point.family == "human" else 7, mew=1.2, zorder=3,
+            ms=size.mark + 1.5 * (point.family == "human"), mew=1.2, zorder=3,
             mfc=colour("surface") if point.bound else ink,
+            gid=f"tip-{n}" if size.page else None,
         )  # fmt: skip
     _scales(axes, across, up)
     axes.autoscale_view()  # only then are the scales what they will be
-    missing = _labels(axes, points, {m for some in curves.values() for m in some})
+    missing = _labels(axes, points, {m for some in curves.values() for m in some}, size)
+    if size.page:
+        how = {"fontsize": 12, "color": colour("muted")}
+        axes.tick_params(labelsize=11.5)
+        _text(figure, size, 2, 14, f"\N{UPWARDS ARROW} {up.title}", **how)
+        end = f"{across.title} \N{RIGHTWARDS ARROW}"
+        _text(figure, size, size.width - _RIGHT, size.height - 6, end, ha="right", **how)
+        return figure
+    axes.set_xlabel(f"{across.title}  \N{RIGHTWARDS ARROW} better", loc="right")
+    axes.set_ylabel(f"{up.title}  \N{RIGHTWARDS ARROW} better", loc="top")
     handles += legend_of_kinds([(p.family, p.bound) for p in points])
     figure.legend(
         handles=handles, loc="upper left", bbox_to_anchor=(-0.06, -0.1), ncols=4, fontsize=8.5
@@ -111,25 +153,31 @@ def draw_plane(
     return figure
 
 
-def _ranges(axes: Axes, points: Sequence[Point]) -> None:
+def _ink(point: Point, size: Size) -> str:
+    """A page shows bounds in grey; on paper a bound has the colour of its kind."""
+    return colour("muted" if size.page and point.bound else point.family)
+
+
+def _ranges(axes: Axes, points: Sequence[Point], size: Size) -> None:
     for point in points:
-        how = {"color": colour(point.family), "lw": 1.0, "alpha": 0.55, "zorder": 2.8}
+        how = {"color": _ink(point, size), "lw": 1.0, "alpha": 0.55, "zorder": 2.8}
         if point.across:
             axes.plot(point.across, [point.y, point.y], **how)  # type: ignore[arg-type]
         if point.up:
             axes.plot([point.x, point.x], point.up, **how)  # type: ignore[arg-type]
 
 
-def _front(axes: Axes, points: Sequence[Point], sign: int) -> None:
+def _front(axes: Axes, points: Sequence[Point], sign: int, size: Size) -> None:
     """Steps: what lies below and left of them is beaten by a system on the front."""
+    ink = colour("muted" if size.page else "ink")
     members = sorted((p for p in points if p.on_front), key=lambda p: (sign * p.x, p.system))
     if len(members) > 1:
         axes.step(
-            [p.x for p in members], [p.y for p in members], where="pre", color=colour("ink"),
+            [p.x for p in members], [p.y for p in members], where="pre", color=ink,
             lw=1.1, zorder=1.9,
         )  # fmt: skip
     for p in members:
-        axes.plot(p.x, p.y, "o", ms=13, mfc="none", mec=colour("ink"), mew=0.9, zorder=2.9)
+        axes.plot(p.x, p.y, "o", ms=size.mark + 6, mfc="none", mec=ink, mew=0.9, zorder=2.9)
 
 
 def _scales(axes: Axes, across: Axis, up: Axis) -> None:
@@ -144,19 +192,30 @@ def _scales(axes: Axes, across: Axis, up: Axis) -> None:
             axis.set_minor_locator(NullLocator())
         if not score.higher_is_better:
             axis.set_inverted(True)
-    axes.set_xlabel(f"{across.title}  \N{RIGHTWARDS ARROW} better", loc="right")
-    axes.set_ylabel(f"{up.title}  \N{RIGHTWARDS ARROW} better", loc="top")
 
 
-def _labels(axes: Axes, points: Sequence[Point], first: set[str]) -> list[str]:
+def _frame(size: Size) -> tuple[float, float, float, float]:
+    if not size.page:
+        return 0.0, 0.0, 1.0, 1.0
+    width, height = size.width - _LEFT - _RIGHT, size.height - _TOP - _BOTTOM
+    return _LEFT / size.width, _BOTTOM / size.height, width / size.width, height / size.height
+
+
+def _text(figure: Figure, size: Size, x: float, y: float, text: str, **how: Any) -> None:
+    """Text at a place in points, y downwards."""
+    figure.text(x / size.width, 1 - y / size.height, text, **how)
+
+
+def _labels(axes: Axes, points: Sequence[Point], first: set[str], size: Size) -> list[str]:
     """Write the names; those on the front choose their places first."""
     order = sorted(points, key=lambda p: (not p.on_front, p.system not in first, p.bound))
-    height = _HEIGHT * 72
+    height = size.height
     where = [axes.transData.transform((p.x, p.y)) for p in order]
     places = [(float(x), height - float(y)) for x, y in where]
-    names = [short(p.system, _LONGEST_NAME) for p in order]
-    frame = Box(4, 4, _WIDTH * 72 - 4, height - 4)
-    narrow = [name[: max(1, round(len(name) * _NARROW) + 1)] for name in names]  # 8.5 points
+    names = [short(p.system, size.longest) for p in order]
+    inside = axes.get_window_extent().padded(-4)
+    frame = Box(inside.x0, height - inside.y1, inside.x1, height - inside.y0)
+    narrow = [name[: max(1, round(len(name) * size.narrow) + 1)] for name in names]
 
     def ends(ways: Sequence[tuple[float, float]], axis: int) -> list[float]:
         return [float(axes.transData.transform(way)[axis]) for way in ways]
@@ -169,16 +228,19 @@ def _labels(axes: Axes, points: Sequence[Point], first: set[str]) -> list[str]:
     found = place_labels(places, narrow, frame, lines)
     taken = [place.box for place in found if place is not None]
     taken += [Box(x - 7, y - 7, x + 7, y + 7) for x, y in places]
+    reaches = _REACHES[: 2 if size.page else None]
     missing = []
     for point, name, (x, y), near in zip(order, names, places, found, strict=True):
-        place = near or _further(x, y, name, taken, frame)
+        place = near or _further(x, y, width_of(name) * size.narrow, reaches, taken, frame)
         if place is None:
             missing.append(name)
             continue
         far = {"arrowstyle": "-", "color": colour("line-strong"), "lw": 0.7, "shrinkB": 4}
         axes.annotate(
-            name, (point.x, point.y), xytext=(place.x - x, y - place.y), fontsize=8.5,
-            textcoords="offset points", color=colour(point.family), zorder=2.7,
+            name, (point.x, point.y), xytext=(place.x - x, y - place.y), fontsize=size.letters,
+            textcoords="offset points", zorder=2.7,
+            color=_ink(point, size) if point.bound or not size.page else colour("ink"),
+            fontstyle="italic" if point.bound and size.page else "normal",
             ha={"start": "left", "end": "right", "middle": "center"}[place.anchor],
             bbox={"facecolor": colour("surface"), "alpha": 0.8, "edgecolor": "none", "pad": 0.4},
             arrowprops=None if near else far,
@@ -186,10 +248,11 @@ def _labels(axes: Axes, points: Sequence[Point], first: set[str]) -> list[str]:
     return missing
 
 
-def _further(x: float, y: float, name: str, taken: list[Box], frame: Box) -> Place | None:
+def _further(
+    x: float, y: float, wide: float, reaches: Sequence[int], taken: list[Box], frame: Box
+) -> Place | None:
     """The nearest free place around a point where there is none beside it; it is then taken."""
-    wide = width_of(name) * _NARROW
-    for reach in _REACHES:
+    for reach in reaches:
         for turn in range(_TURNS):
             angle = 2 * math.pi * turn / _TURNS
             middle, base = x + reach * 1.5 * math.cos(angle), y - reach * math.sin(angle)

@@ -6,9 +6,11 @@ them shows at what price. A line never joins numbers of different signatures.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 
@@ -170,11 +172,16 @@ def pareto_front(places: Mapping[str, tuple[float, float]]) -> set[str]:
     >>> sorted(pareto_front({"a": (1, 3), "b": (2, 2), "c": (1, 2), "d": (2, 2)}))
     ['a', 'b', 'd']
     """
-    return {
-        name
-        for name, (x, y) in places.items()
-        if not any(u >= x and v >= y and (u > x or v > y) for u, v in places.values())
-    }
+    found: set[str] = set()
+    highest = -math.inf  # of those further right
+    ordered = sorted(places, key=places.__getitem__, reverse=True)
+    for _, column in groupby(ordered, key=lambda name: places[name][0]):
+        names = list(column)
+        top = places[names[0]][1]
+        if top > highest:
+            highest = top
+            found |= {name for name in names if places[name][1] == top}
+    return found
 
 
 def curves_of(

@@ -7,17 +7,21 @@ light and dark. static/js/pictures.js tells what a mark is, by pointer and by ke
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
 
 import numpy as np
 from markupsafe import Markup
 
+from ...pipelines.analysis.trade_off import pareto_front
+from ...plots.canvas import page_svg
+from ...plots.plane import PHONE, WIDE, Axis, Point, draw_plane
 from .correlation import Correlation, Correlations
 from .marks import in_series, legend, of_family
 from .markup import el, join
 from .ranking import Cell, Column, Ranking, Row
 from .row_chart import Block, Box, Dot, Line, better_right, row_chart
 from .scales import Scale, around
-from .scatter import Axis, Point, cloud, scatter
+from .scatter import cloud
 from .style_map import StyleMap
 from .words import (
     ASPECT_TITLES,
@@ -42,26 +46,39 @@ def trade_off(ranking: Ranking, across: Column, up: Column) -> Markup:
     ]
     if not rows:
         return el("p", "No system has both scores.", class_="quiet-text")
-    front = _undominated([r for r in rows if not _is_bound(r)], across, up, i, j)
-    rows.sort(key=lambda row: (id(row) not in front, not _is_bound(row)))  # these are named first
-    points = [
+    signs = [1 if column.higher_is_better else -1 for column in (across, up)]
+    places = {
+        str(n): (signs[0] * (row.cells[i].value or 0.0), signs[1] * (row.cells[j].value or 0.0))
+        for n, row in enumerate(rows)
+        if not _is_bound(row)
+    }
+    front = pareto_front(places)
+    points = tuple(
         Point(
+            system=row.entry.label,
+            family=row.entry.report.system.family,
+            bound=_is_bound(row),
             x=row.cells[i].value or 0.0,
             y=row.cells[j].value or 0.0,
             across=_bounds(row.cells[i]),
             up=_bounds(row.cells[j]),
-            name=row.entry.label,
+            on_front=str(n) in front,
             tip=_tip(row, (j, i), ranking.columns),
-            mark=of_family(row.entry.report.system.family, bound=_is_bound(row)),
         )
-        for row in rows
-    ]
-    return join(
-        [
-            _families_legend(rows),
-            scatter(points, _axis(across, rows, i), _axis(up, rows, j)),
-        ]
+        for n, row in enumerate(rows)
     )
+    return join([_families_legend(rows), _plane(points, _axis(across), _axis(up))])
+
+
+@lru_cache(maxsize=64)
+def _plane(points: tuple[Point, ...], across: Axis, up: Axis) -> Markup:
+    """Drawn for wide and for narrow places: the style sheet shows the one that fits."""
+    tips = [point.tip for point in points]
+    drawn = (
+        page_svg(partial(draw_plane, points, across, up, {}, size), tips, class_)
+        for size, class_ in ((WIDE, "wide"), (PHONE, "narrow"))
+    )
+    return el("div", [Markup(svg) for svg in drawn], class_="scatter")  # noqa: S704 (escaped there)
 
 
 def dots(ranking: Ranking, column: Column) -> Markup:
@@ -117,28 +134,13 @@ def style_cloud(found: StyleMap) -> Markup:
     groups = list(dict.fromkeys(found.groups))
     marks = {group: in_series(n) for n, group in enumerate(groups)}
     points = [
-        Point(x, y, None, None, group, shortened(text, _LONGEST_SENTENCE), marks[group])
+        (x, y, marks[group], shortened(text, _LONGEST_SENTENCE))
         for (x, y), group, text in zip(found.points, found.groups, found.texts, strict=True)
     ]
     return join([legend((marks[group], group) for group in groups), cloud(points)])
 
 
 # -- parts -----------------------------------------------------------------------------------------
-
-
-def _undominated(rows: Sequence[Row], across: Column, up: Column, i: int, j: int) -> set[int]:
-    """The systems that no other beats on both metrics, by ``id``."""
-
-    def place(row: Row) -> tuple[float, float]:
-        x, y = row.cells[i].value or 0.0, row.cells[j].value or 0.0
-        return x if across.higher_is_better else -x, y if up.higher_is_better else -y
-
-    best, found = float("-inf"), set()
-    for row in sorted(rows, key=place, reverse=True):
-        if place(row)[1] > best:
-            best = place(row)[1]
-            found.add(id(row))
-    return found
 
 
 def _dot_line(row: Row, column: Column, ranking: Ranking, i: int) -> Line:
@@ -180,8 +182,12 @@ def _families_legend(rows: Sequence[Row]) -> Markup:
     return legend(items)
 
 
-def _axis(column: Column, rows: Sequence[Row], i: int) -> Axis:
-    return Axis(_title(column), _scale(column, rows, i))
+def _axis(column: Column) -> Axis:
+    return Axis(
+        title=_title(column),
+        logarithmic=column.unit == "perplexity",
+        higher_is_better=column.higher_is_better,
+    )
 
 
 def _scale(column: Column, rows: Sequence[Row], i: int) -> Scale:

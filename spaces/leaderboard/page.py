@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from ...errors import TSTBenchError
 from ...pipelines.results import Stored
+from ...plots.canvas import load_behind
 from ..design.stylesheet import stylesheet
 from ..web import MAX_CALL, Call, make_app
 from .data import Board, Results
@@ -174,6 +175,7 @@ class Page:
         shown = self.render(query)
         form = self._desk.form() if self._desk else closed()
         page = document(query.view, shown, form)
+        load_behind()
         return HTMLResponse(page, status_code=shown.status)
 
 

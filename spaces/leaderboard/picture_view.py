@@ -100,7 +100,8 @@ def _trade_offs(
             continue
         caption = (
             f"Better is right and up. Far right and low: style was reached at the cost of {loss}. "
-            "Lines are 95% intervals. Where names have no room, point at a mark to read its name."
+            "Lines are 95% intervals. Ringed: the Pareto front; a system left of and below its "
+            "line is beaten on both. Where names have no room, point at a mark to read its name."
         )
         picture = trade_off(ranking, style, other)
         boxes.append(figure_box(key, f"Style against {key}", caption, picture))

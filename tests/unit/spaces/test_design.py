@@ -5,7 +5,7 @@ import re
 import pytest
 from places import ROOT
 
-from tstbench.plots.colours import KINDS, PAIRS
+from tstbench.plots.colours import KINDS, PAIRS, heat, on_heat, twins
 from tstbench.spaces.design.stylesheet import TOKENS, stylesheet
 
 SPACES = ROOT / "spaces"
@@ -32,6 +32,13 @@ def test_text_stands_out(mode):
 def test_pictures_have_the_colours_of_the_pages():
     assert {name: list(pair) for name, pair in PAIRS.items()}.items() <= COLOURS.items()
     assert set(KINDS) <= set(PAIRS)
+
+
+def test_numbers_on_a_heat_map_can_be_read():
+    for step in range(-20, 21):
+        ground, ink = heat(step / 20), on_heat(step / 20)
+        for one, other in ((ground, ink), (twins()[ground], twins()[ink])):
+            assert contrast(one, other) >= 4.5, (step, one, other)
 
 
 def contrast(first, second):

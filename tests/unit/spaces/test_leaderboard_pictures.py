@@ -9,7 +9,6 @@ from leaderboard_results import HOSTILE, THERE, real_results, report, sample, wr
 from scipy.stats import spearmanr
 
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
-from tstbench.plots.label_places import Box, cross, place_labels
 from tstbench.spaces.leaderboard.correlation import correlate, interval_of_rho, spearman
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.figures import dots, heat_map, lengths, trade_off
@@ -132,10 +131,11 @@ class TestPictures:
             write(root, report(name, {"acc": 10.0 * i, "ppl": 100.0 + i}))
         ranking = ranking_of(root)
         html = trade_off(ranking, ranking.columns[1], ranking.columns[0])
+        found = Page(html).elements
         places = {
-            a["aria-label"][0]: a["transform"].removeprefix("translate(").rstrip(")").split()
-            for tag, a in Page(html).elements
-            if tag == "g" and "data-tip" in a
+            a["aria-label"][0]: (target["cx"], target["cy"])
+            for (_, a), (_, target) in itertools.pairwise(found)
+            if "data-tip" in a
         }
         pictures = str(show(root, view="pictures", direction=THERE).html)
         assert "Style: ACC (%) \N{RIGHTWARDS ARROW}" in pictures, "style is across, as in analyses"
@@ -198,37 +198,6 @@ class TestScales:
     def test_one_value_is_in_the_middle(self):
         assert around([5.0])(5.0) == pytest.approx(0.5)
         assert around([100.0], logarithmic=True)(100.0) == pytest.approx(0.5)
-
-
-class TestLabels:
-    def test_no_name_covers_a_name_or_a_point(self):
-        random = np.random.default_rng(0)
-        points = [(float(x), float(y)) for x, y in random.uniform(40, 300, size=(25, 2))]
-        points[1] = points[0]
-        frame = Box(0, 0, 340, 340)
-        texts = [f"system-{i}" for i in range(25)]
-        places = [place for place in place_labels(points, texts, frame) if place]
-        assert len(places) > 12
-        for place in places:
-            assert place.box.inside(frame)
-            for x, y in points:
-                assert not place.box.meets(Box(x - 4, y - 4, x + 4, y + 4))
-        for a, b in itertools.combinations(places, 2):
-            assert not a.box.meets(b.box)
-
-    def test_no_name_is_taken_for_that_of_another_point(self):
-        points = [(100.0, 150.0), (130.0, 135.0)]  # to the right of the first is below the second
-        places = place_labels(points, ["template", "delete-retrieve"], Box(0, 0, 340, 340))
-        for place, own, other in zip(places, points, reversed(points), strict=True):
-            assert place is not None, "both have a name"
-            assert place.box.away(*other) >= 1.5 * place.box.away(*own)
-        assert Box(0, 0, 3, 4).away(6, 8) == 5.0, "3 across, 4 down"
-        assert Box(0, 0, 3, 4).away(1, 1) == 0.0
-
-    def test_of_free_places_the_one_that_hides_no_interval(self):
-        lines = cross((100.0, 100.0), (60.0, 190.0), (90.0, 110.0))
-        (place,) = place_labels([(100.0, 100.0)], ["right"], Box(0, 0, 340, 340), lines)
-        assert not any(place.box.meets(line) for line in lines)
 
 
 class TestMap:

@@ -1,0 +1,90 @@
+"""Pictures as elements of a page, and where names go."""
+
+import itertools
+import re
+
+import numpy as np
+from leaderboard_pages import Page
+from leaderboard_results import HOSTILE
+
+from tstbench.plots.canvas import page_svg
+from tstbench.plots.colours import KINDS
+from tstbench.plots.label_places import Box, cross, place_labels
+from tstbench.plots.plane import PHONE, WIDE, Axis, Point, draw_plane
+
+QUOTES = 'it\'s "quoted" & #1d6360'
+
+
+def plane(size, names):
+    points = [
+        Point(
+            system=name, family=kind, bound=kind == "human", x=10.0 + n, y=3.0 * n + 1, across=None,
+            up=(1.0, 50.0), on_front=n == 0, tip=f"{name}\nsecond line",
+        )
+        for n, (name, kind) in enumerate(zip(names, KINDS, strict=False))
+    ]  # fmt: skip
+    across = Axis(title=names[0], logarithmic=False, higher_is_better=True)
+    up = Axis(title="PPL", logarithmic=True, higher_is_better=False)
+    tips = [point.tip for point in points]
+    return page_svg(lambda: draw_plane(points, across, up, {}, size), tips, "wide")
+
+
+def test_names_are_text_in_the_svg_of_a_page():
+    names = [HOSTILE, QUOTES, "$x^2$", "plain", "ref", "old"]
+    for size in (WIDE, PHONE):
+        page = Page(plane(size, names))
+        assert {tag for tag, _ in page.elements} <= set(
+            "svg g path text use defs circle rect clippath".split()
+        )
+        assert not [name for _, a in page.elements for name in a if name.startswith("on")]
+        marks = [a for _, a in page.elements if "data-tip" in a]
+        assert [a["data-tip"] for a in marks] == [f"{name}\nsecond line" for name in names]
+        assert all(a["aria-label"] == a["data-tip"] for a in marks)
+        assert [a["tabindex"] for a in marks] == ["0", *["-1"] * 5], "one stop of the Tab key"
+        assert "$x^2$" in page.text, "no formula"
+        assert f"{HOSTILE} \N{RIGHTWARDS ARROW}" in page.text
+
+
+def test_a_page_gives_a_picture_its_colours_and_fonts():
+    svg = plane(WIDE, ["a", "b", "c", "d", "e", "f"])
+    assert not re.findall("#[0-9a-f]{6}", re.sub('(url\\(|href=")#\\w+', "", svg))
+    assert "font-family" not in svg
+    assert {f"var(--{kind})" for kind in KINDS if kind != "human"} <= set(
+        re.findall(r"var\(--\w+\)", svg)
+    )
+    ids = re.findall(r' id="([^"]*)"', svg)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'(?:url\(|href=")#(\w+)', svg)) == set(ids)
+    assert svg == plane(WIDE, ["a", "b", "c", "d", "e", "f"])
+
+
+def test_no_name_covers_a_name_or_a_point():
+    random = np.random.default_rng(0)
+    points = [(float(x), float(y)) for x, y in random.uniform(40, 300, size=(25, 2))]
+    points[1] = points[0]
+    frame = Box(0, 0, 340, 340)
+    texts = [f"system-{i}" for i in range(25)]
+    places = [place for place in place_labels(points, texts, frame) if place]
+    assert len(places) > 12
+    for place in places:
+        assert place.box.inside(frame)
+        for x, y in points:
+            assert not place.box.meets(Box(x - 4, y - 4, x + 4, y + 4))
+    for a, b in itertools.combinations(places, 2):
+        assert not a.box.meets(b.box)
+
+
+def test_no_name_is_taken_for_that_of_another_point():
+    points = [(100.0, 150.0), (130.0, 135.0)]  # to the right of the first is below the second
+    places = place_labels(points, ["template", "delete-retrieve"], Box(0, 0, 340, 340))
+    for place, own, other in zip(places, points, reversed(points), strict=True):
+        assert place is not None, "both have a name"
+        assert place.box.away(*other) >= 1.5 * place.box.away(*own)
+    assert Box(0, 0, 3, 4).away(6, 8) == 5.0, "3 across, 4 down"
+    assert Box(0, 0, 3, 4).away(1, 1) == 0.0
+
+
+def test_of_free_places_the_one_that_hides_no_interval():
+    lines = cross((100.0, 100.0), (60.0, 190.0), (90.0, 110.0))
+    (place,) = place_labels([(100.0, 100.0)], ["right"], Box(0, 0, 340, 340), lines)
+    assert not any(place.box.meets(line) for line in lines)

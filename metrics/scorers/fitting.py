@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -35,7 +36,6 @@ B = TypeVar("B")
 
 CHECKPOINT = "checkpoint-"  # as transformers names them
 BEST, BEST_SCORE = "best", "best.json"
-_COMPLETE = "complete.json"
 _POOL = 50  # batches whose sentences are sorted by length together
 _PREFIX = "step-"
 _STATE = "state.json"
@@ -294,14 +294,23 @@ def with_new_head(folder: Path, styles: Sequence[str]) -> PreTrainedModel:
     )
 
 
-def train_paced(trainer: Any, folder: Path, recipe: str | None) -> None:
-    """Run a trainer of one process as it is, but for checkpoints, which the pace asks for.
+def train_paced(
+    trainer: Any,
+    start: Path | None,
+    *,
+    every: float | None = None,
+    kept: bool = True,
+    text: Callable[[int], str] = lambda _room: "",
+) -> None:
+    """Run a trainer as it is, but for checkpoints, which the pace asks for.
 
     Args:
         trainer: of transformers; what it draws comes from torch's random numbers, which its
             checkpoints have.
-        folder: for checkpoints.
-        recipe: of the model; ``None`` keeps none.
+        start: the checkpoint to continue from, see :func:`last_checkpoint`.
+        every: seconds between checkpoints; ``None`` for the usual two minutes.
+        kept: whether checkpoints are written.
+        text: for the bar, at most so many columns wide.
 
     Raises:
         IntegrityError: the checkpoint to continue from is damaged.
@@ -310,66 +319,63 @@ def train_paced(trainer: Any, folder: Path, recipe: str | None) -> None:
     from transformers import TrainerCallback
     from transformers.trainer_callback import PrinterCallback
 
-    start = last_checkpoint(folder, recipe) if recipe else None
-    done = int(start.name.removeprefix(CHECKPOINT)) if start else 0
-    per_epoch = len(trainer.get_train_dataloader())
-    with paced(done, int(trainer.args.num_train_epochs * per_epoch)) as pace:
+    asked = trainer.args
+    each = len(trainer.get_train_dataloader())
+    steps = asked.max_steps if asked.max_steps > 0 else int(asked.num_train_epochs * each)
+    any_process = partial(_in_any, trainer.accelerator)
+    first = asked.process_index == 0
+    with paced(step_of(start), steps, every, shown=first, agree=any_process) as pace:
 
         class Callback(TrainerCallback):  # type: ignore[misc]
             def on_step_end(self, *given: Any, **_: Any) -> None:
                 _arguments, state, control = given
-                control.should_save = pace.after(state.global_step) and recipe is not None
+                # A checkpoint is written by all processes, or by none.
+                due = any_process(pace.after(state.global_step, text(pace.room)))
+                control.should_save = due and kept
                 control.should_training_stop |= pace.stop()
-
-            def on_save(self, *given: Any, **_: Any) -> None:
-                mark_complete(folder / f"{CHECKPOINT}{given[1].global_step}", recipe or "")
 
         trainer.remove_callback(PrinterCallback)  # it prints to standard output
         trainer.add_callback(Callback())
-        trainer.train(resume_from_checkpoint=str(start) if start else None)
-        if pace.stop():
-            raise KeyboardInterrupt(stopped(trainer.state.global_step, kept=recipe is not None))
+        try:
+            trainer.train(resume_from_checkpoint=str(start) if start else None)
+        except SafetensorError as error:
+            raise IntegrityError(
+                f"{start} is damaged ({error}): use --restart to start over"
+            ) from error
+    if pace.stop() and trainer.state.global_step < steps:
+        raise KeyboardInterrupt(stopped(trainer.state.global_step, kept=kept))
 
 
-def mark_complete(checkpoint: Path, recipe: str) -> None:
-    """A checkpoint is whole from now on."""
-    content = {"recipe": recipe, "digest": folder_digest(checkpoint)}
-    write_json(checkpoint / _COMPLETE, content)
+def _in_any(accelerator: Any, here: bool) -> bool:
+    """Whether it is so in any process."""
+    if accelerator.num_processes == 1:
+        return here
+    each = torch.tensor(float(here), device=accelerator.device)
+    return bool(accelerator.reduce(each, reduction="sum") > 0)
 
 
-def last_checkpoint(folder: Path, recipe: str, resume: str = "auto") -> Path | None:
+def step_of(checkpoint: Path | None) -> int:
+    """The steps that were done when transformers wrote a checkpoint; 0 for none."""
+    return int(checkpoint.name.removeprefix(CHECKPOINT)) if checkpoint else 0
+
+
+def last_checkpoint(folder: Path, resume: str = "auto") -> Path | None:
     """The newest checkpoint that was written to its end; ``None`` to begin.
 
+    Transformers writes the trainer's state last.
+
     Raises:
-        InputError: it is of another training, or one is required and there is none.
-        IntegrityError: it is damaged.
+        InputError: one is required and there is none.
     """
     if resume == "no":
         for old in (*folder.glob(f"{CHECKPOINT}*"), folder / BEST):
             shutil.rmtree(old, ignore_errors=True)
-        (folder / BEST_SCORE).unlink(missing_ok=True)
-    found = sorted(
-        (path.parent for path in folder.glob(f"{CHECKPOINT}*/{_COMPLETE}")),
-        key=lambda path: int(path.name.removeprefix(CHECKPOINT)),
-    )
-    if not found:
-        if resume == "yes":
-            raise InputError(f"nothing to resume: {folder} has no checkpoint")
-        (folder / BEST_SCORE).unlink(missing_ok=True)
-        return None
-    newest = found[-1]
-    try:
-        content = json.loads((newest / _COMPLETE).read_bytes())
-        known = (content["recipe"], content["digest"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise IntegrityError(
-            f"{newest} is damaged ({error!r}): begin anew with --restart"
-        ) from error
-    if known[0] != recipe:
-        raise InputError(f"{newest} is a checkpoint of another training: remove {folder}")
-    if known[1] != folder_digest(newest, skip=[_COMPLETE]):
-        raise IntegrityError(
-            f"{newest} is damaged (its files do not match their digest): begin anew with --restart"
-        )
-    say(f"continuing at step {newest.name.removeprefix(CHECKPOINT)}")
-    return newest
+    whole = [file.parent for file in folder.glob(f"{CHECKPOINT}*/trainer_state.json")]
+    if whole:
+        newest = max(whole, key=step_of)
+        say(f"continuing at step {step_of(newest)}")
+        return newest
+    if resume == "yes":
+        raise InputError(f"nothing to resume: {folder} has no checkpoint")
+    (folder / BEST_SCORE).unlink(missing_ok=True)
+    return None

@@ -21,7 +21,7 @@ from ...settings import Count, NotNegative, Positive, Share, setting
 from .batching import length_sorted_batches
 from .classifiers import Classifier
 from .device import HERE, Placement
-from .fitting import train_paced, with_new_head
+from .fitting import last_checkpoint, train_paced, with_new_head
 from .hub_classifiers import HUB_CLASSIFIERS, classifier_folder, describe_hub_classifier
 from .labelled import ClassifierConfig, LabelledSentences
 from .linear import softmax
@@ -341,5 +341,5 @@ def fit(
             processing_class=tokenizer,
             data_collator=DataCollatorWithPadding(tokenizer),
         )
-        train_paced(trainer, place, now.recipe if now else None)
+        train_paced(trainer, last_checkpoint(place), kept=now is not None)
     return TransformerModel(tuple(styles), model, tokenizer, range(len(styles)))

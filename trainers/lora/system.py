@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import torch
@@ -32,7 +32,7 @@ from torch import Tensor
 
 from ...datasets_scripts.catalog import language_of
 from ...datasets_scripts.load import TrainingData
-from ...errors import InputError
+from ...errors import InputError, require
 from ...files import atomic_folder, write_json, write_text
 from ...metrics.scorers.portable import base_datasets
 from ...metrics.scorers.weights import quiet_loading
@@ -56,7 +56,9 @@ from .config import (
 )
 from .instruction_data import load_instructions
 from .records import Record, Template, answer, prompt, prompt_rows, rows_of
-from .tuning import Tuned, tune
+
+if TYPE_CHECKING:
+    from .tuning import Tuned
 
 
 @dataclass(frozen=True)
@@ -297,6 +299,10 @@ def _tuned(
     run: Run,
     recipe: str,
 ) -> Tuned:
+    for library, extra in (("accelerate", "train"), ("peft", "llm"), ("trl", "llm")):
+        require(library, extra)
+    from .tuning import tune
+
     tokenizer = base.tokenizer()
     sides = [rows_of(tokenizer, part, config.cutoff, config.template) for part in (train, held)]
     return tune(base, sides[0], sides[1], config, run, recipe)

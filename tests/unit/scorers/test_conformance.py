@@ -379,7 +379,7 @@ def test_after_ctrl_c_training_goes_on_to_the_same_bytes(kind, tiny, tmp_path, m
             assert "continues from there" in str(stopped.value)
         if kind == "transformer" and interrupts:  # killed while the last one was written
             newest = max(tmp_path.glob("2/runs/*/checkpoint-*"), key=lambda p: int(p.name[11:]))
-            (newest / "complete.json").unlink()
+            (newest / "trainer_state.json").unlink()
         hashes.add(train_classifier(*asked, dataset="toy", trained_on="toy/train").hash)
         assert not list(tmp_path.glob("*/runs/*")), "nothing is left behind"
     assert len(hashes) == 1

@@ -14,7 +14,7 @@ import pytest
 import torch
 from prepared import command_line, refusal
 from safetensors.torch import load_file
-from transformers import AutoModelForCausalLM, Qwen2Config, Qwen2ForCausalLM
+from transformers import AutoModelForCausalLM, Qwen2Config, Qwen2ForCausalLM, TrainerState
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart
@@ -25,12 +25,12 @@ from tstbench.trainers.lora.config import LlamaLoraConfig, LlamaLoraInstConfig, 
 from tstbench.trainers.lora.instruction_data import load_instructions
 from tstbench.trainers.lora.records import Record, answer, prompt, prompt_rows, rows_of
 from tstbench.trainers.lora.system import LlamaLora, Writer, _Draws, merge
-from tstbench.trainers.lora.tuning import Keeper, Shares, _trainer_class, tune
+from tstbench.trainers.lora.tuning import Keeper, shares_of, tune
 from tstbench.trainers.prompting.prompts import instruction
 from tstbench.trainers.system import Generation
 from tstbench.trainers.training.backbones import BackboneShape, byte_level_tokenizer, random_model
+from tstbench.trainers.training.curve import Curve
 from tstbench.trainers.training.run import Run
-from tstbench.trainers.training.sampler import Order
 
 DIRECTION = "mini/negative-to-positive"
 ASKED = parse_direction(DIRECTION)
@@ -101,10 +101,22 @@ def system(folder, data):
     return LlamaLora.train(data, replace(CONFIG, base=str(folder)), CPU)
 
 
-def taught(base, run=CPU, recipe="r", **settings):
+def taught(base, run=CPU, **settings):
     config = replace(CONFIG, **settings)
     rows = rows_of(base.tokenizer(), RECORDS, config.cutoff, config.template)
-    return tune(base, rows, rows, config, run, recipe)
+    return tune(base, rows, rows, config, run, "r")
+
+
+def interrupted_after(step):
+    """``Keeper.on_step_end`` with a Ctrl-C in that step."""
+    step_end = Keeper.on_step_end
+
+    def interrupted(self, *given, **more):
+        if given[1].global_step == step:
+            os.kill(os.getpid(), signal.SIGINT)
+        step_end(self, *given, **more)
+
+    return interrupted
 
 
 def curve_of(folder):
@@ -228,15 +240,16 @@ def test_how_a_batch_is_shared_changes_nothing(base, tmp_path):
 
 def test_batches_are_shared_among_processes():
     config = replace(CONFIG, batch_size=256, micro_batch=16)
-    assert Shares.of(1000, config, 1) == Shares(256, 16, 16)
-    assert Shares.of(1000, config, 4) == Shares(256, 16, 4)
-    assert Shares.of(101, config, 2) == Shares(100, 10, 5)
+    assert shares_of(1000, config, 1) == (16, 16)
+    assert shares_of(1000, config, 4) == (16, 4)
+    assert shares_of(101, config, 2) == (10, 5)
     with pytest.raises(InputError, match="3 processes cannot share batches of 256"):
-        Shares.of(1000, config, 3)
+        shares_of(1000, config, 3)
 
 
-def test_a_part_of_an_epoch(base, tmp_path):
-    """8 rows in batches of 2: 4 steps an epoch; the last one is validated."""
+def test_a_part_of_an_epoch(base, tmp_path, monkeypatch):
+    """8 rows in batches of 2: 4 steps an epoch; the last is validated, whoever stops it there."""
+    monkeypatch.setattr(Keeper, "on_step_end", interrupted_after(2))
     tuned = taught(base, replace(CPU, folder=tmp_path), epochs=0.5, batch_size=2, warm_up=9)
     rows = curve_of(tmp_path)
     assert [row["step"] for row in rows if "adapter/loss" in row] == [1, 2]
@@ -244,21 +257,12 @@ def test_a_part_of_an_epoch(base, tmp_path):
     assert tuned.step == 2
 
 
-def test_a_loss_that_is_no_number_ends_the_training():
-    keeper = object.__new__(Keeper)
+def test_a_loss_that_is_no_number_ends_the_training(tmp_path):
+    keeper, state = Keeper(None, tmp_path, Curve(None)), TrainerState(global_step=7)
     with pytest.raises(InputError, match=r"not a number at step 7: lower the learning rate"):
-        keeper.heard(7, {"loss": float("nan")})
+        keeper.on_log(None, state, None, logs={"loss": float("nan")})
     with pytest.raises(InputError, match=r"validation/loss is not a number at step 7: lower"):
-        keeper.validated(7, float("inf"))
-
-
-def test_the_trainers_rows_are_those_of_the_order(base):
-    trainer = object.__new__(_trainer_class())
-    trainer.order = Order([3, 1, 4, 1, 5, 9, 2], batch_size=2, seed=0)
-    sampler = trainer._get_train_sampler()
-    sampler.set_epoch(2)
-    assert [*sampler] == [i for step in (6, 7, 8) for i in trainer.order.at(step)]
-    assert len(sampler) == 6
+        keeper.on_evaluate(None, state, None, metrics={"eval_loss": float("inf")})
 
 
 # Stopping and going on
@@ -268,20 +272,11 @@ def test_the_trainers_rows_are_those_of_the_order(base):
 def test_after_ctrl_c_it_goes_on_to_the_same_weights(base, tmp_path, monkeypatch):
     settings = {"epochs": 8, "batch_size": 4, "dropout": 0.2, "validate_every": 5, "grouping": 2}
     whole = taught(base, replace(CPU, folder=tmp_path / "whole"), **settings)
-    after_step = Keeper.after_step
-
-    def interrupted(self, step, control):
-        if step == 11:
-            os.kill(os.getpid(), signal.SIGINT)
-        after_step(self, step, control)
-
     run = replace(CPU, folder=tmp_path / "run", save_every=0)
     with monkeypatch.context() as patch:
-        patch.setattr(Keeper, "after_step", interrupted)
+        patch.setattr(Keeper, "on_step_end", interrupted_after(11))
         with pytest.raises(KeyboardInterrupt, match="after step 11; the same command continues"):
             taught(base, run, **settings)
-    with pytest.raises(InputError, match="checkpoint of another training"):
-        taught(base, run, recipe="other", **settings)
     resumed = taught(base, replace(run, resume="yes"), **settings)
     assert resumed.scores == whole.scores
     assert resumed.step == whole.step
@@ -307,8 +302,7 @@ def test_torchs_own_files_are_in_checkpoints_alone(base, tmp_path):
 def test_only_a_whole_checkpoint_counts(base, tmp_path):
     run = replace(CPU, folder=tmp_path, save_every=0)
     taught(base, run, epochs=4)
-    (tmp_path / "checkpoint-4" / "complete.json").unlink()  # killed before it was written
-    (tmp_path / "checkpoint-4" / "trainer_state.json").unlink()
+    (tmp_path / "checkpoint-4" / "trainer_state.json").unlink()  # killed before it was written
     taught(base, replace(run, resume="yes"), epochs=4)
     weights = tmp_path / "checkpoint-4" / "adapter_model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-8])

@@ -30,6 +30,7 @@ from ...metrics.scorers.weights import (
     fetch,
     file_digest,
     quiet_loading,
+    read_config,
     read_model,
     read_tokenizer,
     weights_digest,
@@ -48,12 +49,19 @@ def local_device(place: str) -> str:
     return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if place == "cuda" else place
 
 
-def check_quantization(quantization: Quantization, place: str) -> None:
-    """Find out, before a model is loaded, whether it can be quantised here.
+def check_quantization(quantization: Quantization, place: str, width: int = 128) -> None:
+    """Find out, before a model is loaded, whether layers can be quantised here and compute.
+
+    Args:
+        quantization: 4bit or 8bit.
+        place: cpu or cuda.
+        width: of the model's layers: on some CPUs only wide ones compute.
 
     Raises:
         InputError: bitsandbytes is missing, or does not compute on this device.
     """
+    import torch
+
     advice = "Choose --quantization none, or 8bit or 4bit where it can"
     try:
         bits = require("bitsandbytes", "quantize")
@@ -62,67 +70,20 @@ def check_quantization(quantization: Quantization, place: str) -> None:
         raise InputError(f"--quantization {quantization}: {error}. {advice}") from error
     where = local_device(place)
     try:
-        _compute(quantization, (128, 128), where)
+        layer = (
+            bits.nn.Linear4bit(width, width, quant_type="nf4", compress_statistics=True)
+            if quantization == "4bit"
+            else bits.nn.Linear8bitLt(width, width, has_fp16_weights=False)
+        ).to(where)
+        row = torch.ones(2, width, device=where, requires_grad=True)
+        layer(row).float().sum().backward()  # as in training
+        with torch.no_grad():  # and in generation, which is another way
+            layer.eval()(row.detach())
     except Exception as error:  # of many kinds: a missing library, an operator, an old GPU
         raise InputError(
             f"--quantization {quantization}: bitsandbytes {bits.__version__} cannot do it on "
-            f"{where}: {error}. {advice}"
+            f"{where} with layers {width} wide: {error}. {advice}"
         ) from error
-
-
-def check_layers(model: Any, quantization: Quantization) -> None:
-    """Find out whether a quantised model's layers compute: on some CPUs only wide ones do.
-
-    A layer of the narrowest one's shape is tried; the model itself is left as it is.
-
-    Raises:
-        InputError: they do not.
-    """
-    from bitsandbytes.nn import Linear4bit, Linear8bitLt
-
-    kinds = (Linear4bit, Linear8bitLt)
-    layers = [layer for layer in model.modules() if isinstance(layer, kinds)]
-    if not layers:
-        return
-    shape = min((layer.in_features, layer.out_features) for layer in layers)
-    try:
-        _compute(quantization, shape, model.device)
-    except Exception as error:
-        raise InputError(
-            f"--quantization {quantization}: layers of this model, {shape[0]} wide, cannot be "
-            f"computed so on {model.device}: {error}. Choose --quantization none"
-        ) from error
-
-
-def _compute(quantization: Quantization, shape: tuple[int, int], where: Any) -> None:
-    """What a layer of a shape does in training, and in generation, which is another way."""
-    import torch
-    from bitsandbytes import nn
-
-    layer = (
-        nn.Linear4bit(*shape, quant_type="nf4", compress_statistics=True)
-        if quantization == "4bit"
-        else nn.Linear8bitLt(*shape, has_fp16_weights=False)
-    ).to(where)
-    row = torch.ones(2, shape[0], device=where, requires_grad=True)
-    layer(row).float().sum().backward()
-    with torch.no_grad():
-        layer.eval()(row.detach())
-
-
-def bits_config(quantization: Quantization, dtype: Any) -> Any:
-    """What transformers quantises a model by; ``dtype`` is what it computes in."""
-    from transformers import BitsAndBytesConfig
-
-    if quantization == "8bit":
-        return BitsAndBytesConfig(load_in_8bit=True)
-    # QLoRA (Dettmers et al. 2023), sections 3 and 4: NormalFloat, constants quantised as well.
-    return BitsAndBytesConfig(
-        load_in_4bit=True,
-        bnb_4bit_quant_type="nf4",
-        bnb_4bit_use_double_quant=True,
-        bnb_4bit_compute_dtype=dtype,
-    )
 
 
 SCRATCH = "scratch"  # instead of a model: a small random one, for tests
@@ -275,20 +236,28 @@ class Base:
         dtype = torch.bfloat16 if half else torch.float32
         more: dict[str, Any] = {}
         if quantization != "none":
-            check_quantization(quantization, place)
-            more = {
-                "quantization_config": bits_config(quantization, dtype),
-                "device_map": {"": local_device(place)},
-            }
+            from transformers import BitsAndBytesConfig
+
+            check_quantization(quantization, place, min(128, self._width()))
+            # QLoRA (Dettmers et al. 2023), sections 3 and 4: NormalFloat, quantised constants.
+            more["quantization_config"] = BitsAndBytesConfig(
+                load_in_8bit=quantization == "8bit",
+                load_in_4bit=quantization == "4bit",
+                bnb_4bit_quant_type="nf4",
+                bnb_4bit_use_double_quant=True,
+                bnb_4bit_compute_dtype=dtype,
+            )
+            more["device_map"] = {"": local_device(place)}
         model = read_model(self.folder, "AutoModelForCausalLM", dtype=dtype, **more)
         if cast(Any, model.get_input_embeddings()).num_embeddings < len(self.tokenizer()):
             raise InputError(
                 f"{self.folder}: the tokenizer has more tokens than the model has embeddings"
             )
-        if more:
-            check_layers(model, quantization)
-            return model.eval()
-        return model.eval().to(local_device(place))
+        return model.eval() if more else model.eval().to(local_device(place))
+
+    def _width(self) -> int:
+        config = read_config(self.folder)
+        return int(config.get("hidden_size") or config.get("n_embd") or 128)
 
 
 def longest_row(model_config: Any) -> int:
@@ -330,16 +299,9 @@ def _digest(folder: Path) -> str:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Without the libraries' advice, which is for those who call them."""
-    from transformers.utils import logging
-
-    level = logging.get_verbosity()
-    logging.set_verbosity_error()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.set_verbosity(level)
+    with quiet_loading(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 # What of PEFT's settings is a regular expression, or says which layers in another way.

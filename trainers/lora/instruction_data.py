@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, MissingFileError
-from ...files import read_lines, read_text
 from ...hub import constants, is_repo_id, why_not_downloaded
 from ...store import canonical
+from ...untrusted import MAX_LINES_BYTES, read_json, read_json_lines
 from .records import Record
 
 BUILTIN = "builtin"
@@ -93,25 +92,17 @@ def _file(path: Path) -> Iterable[Any]:
     if kind == ".parquet":
         return _parquet(path)
     if kind == ".jsonl":
-        return [_json(line, f"{path}, line {n}") for n, line in enumerate(read_lines(path), 1)]
+        return [row for _, row in read_json_lines(path)]
     if kind != ".json":
         raise InputError(f"{path}: instructions are read from .json, .jsonl or .parquet files")
-    found = _json(read_text(path), str(path))
+    found = read_json(path, max_bytes=MAX_LINES_BYTES)
     if not isinstance(found, list):
         raise InputError(f"{path}: a list of records is needed, got {type(found).__name__}")
     return found
 
 
-def _json(text: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{where} is not JSON: {error}") from error
-
-
 def _parquet(path: Path) -> Iterable[Any]:
-    import pyarrow.parquet as parquet
-    from pyarrow import ArrowException
+    from pyarrow import ArrowException, parquet
 
     try:
         rows: list[Any] = parquet.read_table(path).to_pylist()

@@ -1,4 +1,4 @@
-"""Build a Hub-style folder: Parquet, a card with YAML configs, fingerprints.
+"""The published views of a dataset, and a Hub-style folder of them: Parquet, a card, fingerprints.
 
 ``datasets.load_dataset(<folder>)`` reads it, and so does the Hub once it is uploaded. It contains
 no script: a Hub repository that contains ``<name>.py`` does not load at all.
@@ -6,7 +6,9 @@ no script: a Hub repository that contains ``<name>.py`` does not load at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,17 +19,125 @@ import pyarrow.parquet as pq
 from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
 
-from ..errors import InputError
+from ..errors import InputError, MissingFileError
 from ..files import atomic_folder, write_bytes, write_json, write_text
 from .cards import MARKER, Provenance, marker_text, read_card, write_card
 from .catalog import parse_dataset
 from .cleaning import parse_cleaning
 from .corpus import Corpus, Part, Place, Side, read_place
+from .directions import Direction
 from .fingerprint import fingerprint, style_fingerprint
 from .quality import Quality, measure
-from .views import DEFAULT_VIEW, Split, available_parts, is_labelled, rows_digest, split_rows, views
 
 Sides = dict[Place, Side]
+DEFAULT_VIEW = "default"
+STYLES_VIEW = "styles"
+
+_ROWS_VERSION = 1  # raised when the same files and cleaning give different rows
+
+
+@dataclass(frozen=True)
+class Split:
+    """One split of one view."""
+
+    name: str  # ``test``, or in the default view ``test_negative_to_positive``
+    part: str
+    direction: Direction | None  # None: labelled sentences of every style
+
+    @property
+    def file(self) -> str:
+        """Its path in a built folder; the default view uses the directions' files."""
+        return f"{self.direction.config if self.direction else STYLES_VIEW}/{self.part}.parquet"
+
+
+def split_rows(
+    corpus: Corpus, split: Split, read: Callable[[Place], Side]
+) -> Iterator[dict[str, Any]]:
+    """The rows of a split of a view: what is built, and what a builder gives ``datasets``."""
+    if direction := split.direction:
+        side = read(corpus.place(direction, split.part))
+        ids = side.ids(direction, split.part)
+        for name, source, references in zip(ids, side.texts, side.references, strict=True):
+            yield {
+                "id": name,
+                "source": source,
+                "references": list(references),
+                "source_style": direction.source_style,
+                "target_style": direction.target_style,
+            }
+        return
+    for style in range(len(corpus.facts.styles)):
+        for text in read(Place(split.part, style)).texts:
+            yield {"text": text, "style": style}
+
+
+def views(corpus: Corpus, parts: Iterable[Part]) -> dict[str, tuple[Split, ...]]:
+    """View name -> its splits, for the given raw splits.
+
+    >>> mini = parse_dataset("mini")
+    >>> list(views(mini, mini.parts))
+    ['default', 'negative-to-positive', 'positive-to-negative', 'styles']
+    """
+    parts = list(parts)
+    served = {
+        d: [p.name for p in parts if p.serves(way)]
+        for d, way in zip(corpus.facts.directions, corpus.ways(), strict=True)
+    }
+    labelled = tuple(Split(p.name, p.name, None) for p in parts if any(p.sentences))
+    directions = tuple(
+        Split(d.split(part), part, d) for d, names in served.items() for part in names
+    )
+    found = {DEFAULT_VIEW: directions if served else labelled}
+    for d, names in served.items():
+        found[d.config] = tuple(Split(part, part, d) for part in names)
+    found[STYLES_VIEW] = labelled
+    return found
+
+
+def available_parts(
+    corpus: Corpus, data_dir: Path | str | None = None, *, allow_missing: bool = False
+) -> tuple[tuple[Part, ...], dict[str, str]]:
+    """The splits whose files all exist, and for each other split why it is missing.
+
+    Raises:
+        MissingFileError: a file of a split cannot be found, and ``allow_missing`` is false or it
+            is the test split: without it, leaks could not be found.
+    """
+    found, missing = [], {}
+    for part in corpus.parts:
+        try:
+            for file in part.files:
+                file.require(data_dir)
+        except MissingFileError:
+            if not allow_missing or part.name == "test":
+                raise
+            # Not the error's message: it names folders of this machine, and cards are public.
+            missing[part.name] = f"{file.name} was missing on the machine that built this"
+        else:
+            found.append(part)
+    return tuple(found), missing
+
+
+def rows_digest(
+    corpus: Corpus, parts: Iterable[Part], cleaning: str, data_dir: Path | str | None = None
+) -> str:
+    """SHA-256 of everything that rows depend on: raw files, cleaning, decontamination, versions.
+
+    A cache keyed by it never returns stale rows (``datasets`` itself does not look at raw files).
+    """
+    facts = {
+        "dataset": corpus.name,
+        "version": corpus.version,
+        "rows": _ROWS_VERSION,
+        "cleaning": cleaning,
+        "parts": [
+            [p.name, p.decontamination, [[f.name, f.digest(data_dir)] for f in p.files]]
+            for p in parts
+        ],
+    }
+    if corpus.origin:  # its data file may use the same files in another layout
+        facts["layout"] = corpus.layout
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass
@@ -87,7 +197,7 @@ class TransferBuilder(datasets.GeneratorBasedBuilder):
         card = read_card(self._corpus)
         return datasets.DatasetInfo(
             description=card.body,
-            features=_features(self._corpus, self.config.name),
+            features=_features(self._corpus, [*self._splits.values()]),
             citation=card.citation,
             license=card.front["license"],
             version=self.config.version,
@@ -106,10 +216,15 @@ class TransferBuilder(datasets.GeneratorBasedBuilder):
         yield from enumerate(split_rows(self._corpus, split, read))
 
 
-def _features(corpus: Corpus, view: str) -> datasets.Features:
+def _is_labelled(splits: Sequence[Split]) -> bool:
+    """Whether a view shows labelled sentences, not rows of a direction."""
+    return all(split.direction is None for split in splits)
+
+
+def _features(corpus: Corpus, splits: Sequence[Split]) -> datasets.Features:
     """The columns of a view."""
     text = datasets.Value("string")
-    if is_labelled(view, corpus.facts):
+    if _is_labelled(splits):
         label = datasets.ClassLabel(names=list(corpus.facts.styles))
         return datasets.Features({"text": text, "style": label})
     return datasets.Features(
@@ -262,7 +377,7 @@ def _write_splits(
     tables: dict[str, pa.Table] = {}
     infos = {}
     for view, splits in views(corpus, parts).items():
-        features = _features(corpus, view)
+        features = _features(corpus, splits)
         found = datasets.SplitDict()
         for split in splits:
             if split.file not in tables:
@@ -307,7 +422,7 @@ def _front_matter(
         files = [{"split": split.name, "path": split.file} for split in splits]
         # The cache of ``datasets`` looks at this text, not at the Parquet files. Without the
         # digest, a folder built again with another cleaning could be read from a stale cache.
-        description = f"{_description(view, corpus)} (content {digest[:16]})"
+        description = f"{_description(view, splits, corpus)} (content {digest[:16]})"
         configs.append({"config_name": view, "description": description, "data_files": files})
         if view == DEFAULT_VIEW:
             configs[-1]["default"] = True
@@ -316,13 +431,13 @@ def _front_matter(
     return card.to_dict()
 
 
-def _description(view: str, corpus: Corpus) -> str:
+def _description(view: str, splits: Sequence[Split], corpus: Corpus) -> str:
     """What a view shows, for people."""
-    if view == DEFAULT_VIEW and corpus.facts.directions:
-        return "All directions: one split for each direction and part"
-    if is_labelled(view, corpus.facts):
+    if _is_labelled(splits):
         return f"Sentences labelled with their style: {', '.join(corpus.facts.styles)}"
-    (direction,) = (d for d in corpus.facts.directions if d.config == view)
+    if view == DEFAULT_VIEW:
+        return "All directions: one split for each direction and part"
+    (direction,) = {split.direction for split in splits if split.direction}
     return f"From {direction.source_style} to {direction.target_style}"
 
 

@@ -46,7 +46,7 @@ class Provenance:
     """What a build knows about where its rows come from."""
 
     cleaning: str
-    rows_digest: str  # of everything that the rows depend on, see views.py
+    rows_digest: str  # of everything that the rows depend on, see build.py
     fingerprints: Mapping[str, str]  # "negative-to-positive/test" -> 64 hex digits
     steps: Sequence[tuple[str, str, int, int]]  # split, decontamination, removed, repeats
     left_out: Mapping[str, str]  # split -> why

@@ -194,6 +194,11 @@ class Side:
     repeats: int  # further sentences removed because they repeat an earlier one
     names: tuple[str, ...] | None = None  # the owner's ids, if the data has any
 
+    def ids(self, direction: Direction, part: str) -> tuple[str, ...]:
+        """The owner's ids, or dataset, split, place and upstream line: ``yelp-test-0-00017``."""
+        prefix = f"{direction.dataset}-{part}-{self.place}"
+        return self.names or tuple(f"{prefix}-{line:05d}" for line in self.lines)
+
 
 def read_side(
     corpus: Corpus,
@@ -225,7 +230,7 @@ def read_side(
     own = None if target is None else layout.pairs.get((style, target))
     pairs = own or Pairs(layout.sentences[style], _references(layout, style, target))
     try:
-        texts, references, names = _read_aligned(pairs, data_dir)
+        texts, references, names = read_aligned(pairs, data_dir)
     except InputError as error:
         if not corpus.origin or str(error).startswith(corpus.origin):
             raise
@@ -285,10 +290,14 @@ def _references(part: Part, style: int, target: int | None) -> Files:
     return tuple(file for way in ways for file in part.references[way])
 
 
-def _read_aligned(
-    pairs: Pairs, data_dir: Path | str | None
+def read_aligned(
+    pairs: Pairs, data_dir: Path | str | None = None
 ) -> tuple[list[str], list[list[tuple[str, ...]]], list[str] | None]:
-    """Sentences, their rewrites per reference file, and ids; all of the same length."""
+    """Sentences, their rewrites per reference file, and ids; all of the same length.
+
+    Raises:
+        MissingFileError, IntegrityError, InputError: see :func:`read_side`.
+    """
     name = " + ".join(file.name for file in pairs.sources)
     texts = [line for file in pairs.sources for line in file.lines(data_dir)]
     references = []

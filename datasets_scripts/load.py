@@ -24,7 +24,6 @@ from .cleaning import match_key, parse_cleaning
 from .corpus import read_side, sentence_keys
 from .directions import Direction
 from .fingerprint import fingerprint, style_fingerprint
-from .views import row_ids
 
 Pair = tuple[str, str]
 
@@ -91,7 +90,6 @@ class StyleData:
             MissingFileError: there is none, or one of its files cannot be found: no other split
                 takes its place.
         """
-        others = [name for name in self.splits if name not in ("test", self.learn_from)]
         if self.learn_from not in self.splits:
             raise MissingFileError(
                 f"{self.dataset} has no sentences to train on: it has no split {self.learn_from}"
@@ -99,10 +97,10 @@ class StyleData:
         try:
             return self.splits[self.learn_from]
         except MissingFileError as error:
-            message = f"{str(error).rstrip('.')}. It is part of the split {self.learn_from}"
-            for other in others[:1]:
-                message += f". To learn from another: --split {other}, or a scorer KIND@{other}"
-            raise MissingFileError(message) from error
+            raise MissingFileError(
+                f"the split {self.learn_from} of {self.dataset} cannot be read (to learn from "
+                f"another: --split NAME, or a scorer KIND@NAME): {error}"
+            ) from error
 
     @property
     def validation(self) -> StyleSplit | None:
@@ -225,7 +223,7 @@ def load_test_set(
     return TestSet(
         direction=direction,
         part=part,
-        ids=row_ids(side, direction, part),
+        ids=side.ids(direction, part),
         sources=side.texts,
         references=side.references,
         fingerprint=fingerprint(side.texts, side.references),

@@ -13,7 +13,7 @@ from math import log
 
 from ..errors import InputError, MissingFileError
 from .cleaning import is_blank, match_key
-from .corpus import Corpus, Files, Pairs, Part
+from .corpus import Corpus, Files, Pairs, Part, read_aligned
 from .gyafc_em.gyafc_em import CORPUS as GYAFC_EM
 from .gyafc_fr.gyafc_fr import CORPUS as GYAFC_FR
 from .languages import language
@@ -186,20 +186,17 @@ def _check_leftover(text: str, file: SourceFile, index: int, where: str) -> None
 
 def _check_pairs(pairs: Pairs, where: str) -> list[str]:
     texts = _read(pairs.sources, where, blank=False)
-    name = " + ".join(file.name for file in pairs.sources)
-    for file in pairs.references:
-        rewrites = file.rewrites()
-        if len(rewrites) != len(texts):
-            raise InputError(
-                f"{where}: {name} has {len(texts)} lines and {file.name} has {len(rewrites)}: "
-                "line i of one must rewrite line i of the other"
-            )
+    try:
+        _, references, ids = read_aligned(pairs)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+    for file, rewrites in zip(pairs.references, references, strict=True):
         _check_texts(rewrites, file, where)
         for index, some in enumerate(rewrites):
             for text in some:
                 _check_leftover(text, file, index, where)
     if pairs.ids is not None:
-        _check_ids(pairs.ids.lines(), pairs.ids, where)
+        _check_ids(ids or [], pairs.ids, where)
     return texts
 
 

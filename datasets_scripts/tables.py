@@ -36,6 +36,7 @@ class FileTable:
     name: str
     rows: Rows | None = None
     commit: ClassVar[str] = ""
+    unit: ClassVar[str] = "line"  # what is counted
 
     def require(self) -> None:
         """Raise :class:`MissingFileError` if it does not exist."""
@@ -59,10 +60,6 @@ class FileTable:
     def number(self, row: int) -> int:
         """Its line in the file."""
         return self._numbered()[row][0]
-
-    def where(self, row: int) -> str:
-        """``test.jsonl, line 3``"""
-        return f"{self.name}, line {self.number(row)}"
 
     def _numbered(self) -> list[tuple[int, dict[str, Any]]]:
         self.require()
@@ -172,6 +169,7 @@ class HubTable:
     config: str | None = None
     revision: str | None = None
     rows: Rows | None = None
+    unit: ClassVar[str] = "row"
 
     @property
     def commit(self) -> str:
@@ -202,10 +200,6 @@ class HubTable:
     def number(self, row: int) -> int:
         """Its row in the split."""
         return row + (self.rows[0] if self.rows else 1)
-
-    def where(self, row: int) -> str:
-        """``owner/name, row 3``"""
-        return f"{self.name}, row {self.number(row)}"
 
     @property
     def _loaded(self) -> Any:
@@ -255,16 +249,12 @@ class OwnText(SourceFile):
         return self.given
 
     def locate(self, _data_dir: Path | str | None = None) -> Path:
-        """Where it is, or would be."""
-        return self.path
-
-    def require(self, _data_dir: Path | str | None = None) -> None:
-        """Raise :class:`MissingFileError` if it does not exist."""
+        """Where it is; raises :class:`MissingFileError` if it does not exist."""
         check_file(self.path)
+        return self.path
 
     def digest(self, data_dir: Path | str | None = None) -> str:
         """The git blob id of the file, or of the lines used."""
-        self.require()
         if self.rows:
             return git_blob_id("\n".join(self._read()).encode())
         return super().digest(data_dir)
@@ -358,7 +348,7 @@ class Column(SourceFile):
         if self.numbers and isinstance(value, int):
             return str(value)
         kind = type(value).__name__
-        where = self.table.where(row)
+        where = f"{self.table.name}, {self.table.unit} {self.table.number(row)}"
         raise InputError(f"{where}: {self.column!r} is {value!r} ({kind}), not a text")
 
 

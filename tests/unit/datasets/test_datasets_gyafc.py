@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import replace
 
 import datasets
 import pytest
@@ -12,7 +11,7 @@ from tstbench.datasets_scripts.build import TransferBuilder, build
 from tstbench.datasets_scripts.cards import MARKER
 from tstbench.datasets_scripts.catalog import CORPORA, load_data
 from tstbench.datasets_scripts.licensed_copies import copies
-from tstbench.datasets_scripts.load import load_styles, load_test_set, load_training
+from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError, MissingFileError
 
 I2F, F2I = "gyafc_em/informal-to-formal", "gyafc_em/formal-to-informal"
@@ -177,40 +176,6 @@ def test_every_copy_that_was_read_is_remembered(corpus, tmp_path):
     shutil.rmtree(others[1])
     with pytest.raises(MissingFileError, match="set TSTBENCH_GYAFC to where it is now"):
         copies("TSTBENCH_GYAFC")
-
-
-def test_training_data_hold_all_pairs_and_are_told_apart_by_them(corpus):
-    data = load_training(I2F, data_dir=corpus)
-    assert data.train.pairs == (
-        ("luv that song", "I love that song."),
-        ("who cares?", "It is not important."),
-        ("dunno", "I do not know."),
-    )
-    assert len(data.validation.pairs) == 4
-    fewer = replace(data.train, pairs=data.train.pairs[1:])
-    turned = replace(data.train, pairs=data.train.pairs[::-1])
-    others = [replace(data, train=part) for part in (fewer, turned)]
-    assert len({one.fingerprint for one in (data, *others)}) == 3
-    raw = load_training(I2F, data_dir=corpus, cleaning="raw")
-    assert raw.cleaning == "raw"
-    assert raw.train.pairs[1] == ("who cares ?", "It is not important .")
-    assert raw.train.target[1] == "It is not important ."
-
-
-def test_a_pair_with_a_test_sentence_on_either_side_is_not_learned_and_counted(corpus):
-    # A test source of this direction, a test source of the other, and a rewrite of a test sentence.
-    folder = corpus / "Entertainment_Music"
-    write(folder / "train/informal", ["Ur  right", "who cares ?", "its fine", "yep"])
-    formal = ["You are right.", "it begins at nine .", "ITS ON TV 2nite , formal 3", "Yes."]
-    write(folder / "train/formal", formal)
-    write(folder / "tune/informal", ["ur right"])
-    data = load_training(I2F, data_dir=corpus)
-    assert data.train.pairs == (("yep", "Yes."),)
-    assert data.train.source == ("who cares?", "its fine", "yep")
-    assert data.train.target == ("You are right.", "Yes.")
-    assert (data.train.removed_pairs, data.train.removed_sentences) == (3, 3)
-    assert (data.validation.removed_pairs, data.validation.removed_sentences) == (4, 1)
-    assert data.n_removed == 11
 
 
 @pytest.mark.parametrize("how", ["in place", "copied", "as a column"])

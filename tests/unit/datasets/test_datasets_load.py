@@ -156,7 +156,7 @@ def test_no_split_takes_the_place_of_the_one_to_learn_from(tiny):
         load_styles("tiny", data_dir=tiny),
         load_styles("tinier", split="train", data_dir=tiny),
     ):
-        with pytest.raises(MissingFileError, match=r"train\.1.*split train.*--split validation"):
+        with pytest.raises(MissingFileError, match=r"split train of tin.*--split NAME.*train\.1"):
             _ = data.training
     (tiny / "test.0").unlink()  # what must be excluded is not known any more
     with pytest.raises(MissingFileError, match=r"test\.0"):
@@ -165,7 +165,7 @@ def test_no_split_takes_the_place_of_the_one_to_learn_from(tiny):
 
 def test_a_split_to_learn_from_is_one_with_sentences_of_its_own(tiny):
     for split in ("trian", "test"):
-        with pytest.raises(UnknownNameError, match="train, validation"):
+        with pytest.raises(UnknownNameError, match=r"training split of tiny .*train, validation"):
             load_styles("tiny", split=split, data_dir=tiny)
 
 
@@ -237,6 +237,8 @@ def test_whole_labelled_sentences(tiny):
         *("tiny", ("negative", "positive"), "raw"),
     )
     assert list(data.splits) == ["train", "validation", "test"]
+    with pytest.raises(KeyError, match="dev"):
+        data.splits["dev"]
     train = data.splits["train"]
     assert (train.name, len(train), train.excluded) == ("train", 3, 2)
     assert train.texts == ("bad soup .", "nice soup .", "good jam .")

@@ -16,12 +16,11 @@ from own_data import (
 )
 from prepared import command_line
 
-from tstbench.datasets_scripts.build import build
+from tstbench.datasets_scripts.build import available_parts, build
 from tstbench.datasets_scripts.cards import read_card
 from tstbench.datasets_scripts.catalog import load_data, parse_dataset
 from tstbench.datasets_scripts.load import load_styles, load_test_set, load_training
 from tstbench.datasets_scripts.own import read_data
-from tstbench.datasets_scripts.views import available_parts
 from tstbench.errors import InputError, MissingFileError
 
 NAME = "manners/rude-to-polite"

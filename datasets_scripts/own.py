@@ -346,18 +346,11 @@ class _Reader:
     def _read_pairs(self, spec: SomePairs) -> Pairs:
         if isinstance(spec, str):
             return Pairs(self._files(spec))
-        if isinstance(spec, PairsFiles):
-            references = spec.references
-            several = (references,) if isinstance(references, str) else references
-            return Pairs(
-                self._files(spec.sources),
-                tuple(file for some in several for file in self._files(some)),
-            )
-        return self._columns(spec)
-
-    def _columns(self, spec: PairsTable) -> Pairs:
-        table = self._table(spec)
         references = (spec.references,) if isinstance(spec.references, str) else spec.references
+        if isinstance(spec, PairsFiles):
+            files = tuple(file for some in references for file in self._files(some))
+            return Pairs(self._files(spec.sources), files)
+        table = self._table(spec)
         return Pairs(
             (Column(table, spec.source),),
             tuple(Column(table, column) for column in references),
@@ -367,11 +360,9 @@ class _Reader:
     # -- files -------------------------------------------------------------------------------------
 
     def _files(self, texts: SomeTexts) -> Files:
-        if isinstance(texts, str):
-            return (self._file(Texts(file=texts)),)
-        if isinstance(texts, tuple):
-            return tuple(self._file(Texts(file=one)) for one in texts)
-        return (self._file(texts),)
+        several = texts if isinstance(texts, tuple) else (texts,)
+        tables = (Texts(file=one) if isinstance(one, str) else one for one in several)
+        return tuple(map(self._file, tables))
 
     def _file(self, texts: Texts) -> SourceFile:
         if texts.hub or texts.column or str(texts.file).lower().endswith(TABLES):

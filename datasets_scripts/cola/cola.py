@@ -7,14 +7,14 @@ serves as the test set. A row is tab-separated: source, label, the author's mark
 from __future__ import annotations
 
 import zipfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from ...files import split_lines
 from ..corpus import Corpus, Part
 from ..directions import DatasetFacts
-from ..sources import COLA, SourceFile, UpstreamFile, upstream_file
+from ..sources import COLA, UpstreamFile, upstream_file
 
 ARCHIVE = "acceptability_corpus/cola_public.zip"
 FILES = {
@@ -25,30 +25,16 @@ FILES = {
 
 
 @dataclass(frozen=True)
-class ColaSentences(SourceFile):
+class ColaSentences(UpstreamFile):
     """The sentences with one label in one file of the archive."""
 
-    archive: UpstreamFile
-    file: str
-    label: int
+    file: str = ""
+    label: int = 0
 
     @property
     def name(self) -> str:
         """``owner/repository/...zip: in_domain_dev.tsv, label 1``"""
-        return f"{self.archive.name}: {self.file}, label {self.label}"
-
-    @property
-    def commit(self) -> str:
-        """The archive's."""
-        return self.archive.commit
-
-    def locate(self, data_dir: Path | str | None = None) -> Path:
-        """Where the verified archive is."""
-        return self.archive.locate(data_dir)
-
-    def digest(self, data_dir: Path | str | None = None) -> str:
-        """The archive's blob id."""
-        return self.archive.digest(data_dir)
+        return f"{super().name}: {self.file}, label {self.label}"
 
     def lines(self, data_dir: Path | str | None = None) -> list[str]:
         """The sentences, in the order of the file."""
@@ -65,7 +51,7 @@ def archived_rows(archive: Path, file: str) -> tuple[tuple[int, str], ...]:
     return tuple((int(label), sentence) for _source, label, _mark, sentence in rows)
 
 
-_ARCHIVE = upstream_file(COLA, ARCHIVE)
+_ARCHIVE = asdict(upstream_file(COLA, ARCHIVE))
 
 CORPUS = Corpus(
     DatasetFacts(
@@ -79,7 +65,7 @@ CORPUS = Corpus(
     parts=tuple(
         Part(
             name,
-            tuple((ColaSentences(_ARCHIVE, file, label),) for label in (0, 1)),
+            tuple((ColaSentences(**_ARCHIVE, file=file, label=label),) for label in (0, 1)),
             transfer=False,
         )
         for name, file in FILES.items()

@@ -84,16 +84,6 @@ def test_download_is_verified_and_kept(server, tstbench_home):
     assert len(server.requests) == 1  # the second time it was there
 
 
-def test_mirror_wins_over_download(server, tmp_path, monkeypatch):
-    mirror = tmp_path / "mirror"
-    place = mirror / "owner/repository/data/a file.0"
-    place.parent.mkdir(parents=True)
-    place.write_bytes(CONTENT)
-    monkeypatch.setenv("TSTBENCH_SOURCES", str(mirror))
-    assert fetch(FILE) == place
-    assert server.requests == []
-
-
 def test_a_mirror_is_looked_at_first_and_never_written_to(server, tmp_path, monkeypatch):
     mirror = tmp_path / "mirror"
     mirror.mkdir()

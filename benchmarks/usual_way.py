@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import kenlm
 import numpy as np
 from bert_score import BERTScorer
 from nltk.tokenize import NLTKWordTokenizer
@@ -34,9 +34,12 @@ class UsualClassifier:
 class UsualBertScore:
     """The bert-score package."""
 
-    def __init__(self, folder: Path, layer: int) -> None:
+    def __init__(
+        self, folder: Path, layer: int, *, device: str = "cpu", batch: int = BERT_BATCH
+    ) -> None:
+        self._batch = batch
         self._scorer = BERTScorer(
-            model_type=str(folder), num_layers=layer, device="cpu", batch_size=BERT_BATCH
+            model_type=str(folder), num_layers=layer, device=device, batch_size=batch
         )
         tokenizer = self._scorer._tokenizer
         # transformers 5 dropped a method that the package needs for empty sentences
@@ -50,7 +53,7 @@ class UsualBertScore:
         """F1 of each sentence against the best of its references: shape (N,)."""
         single = all(len(some) == 1 for some in references)
         against = [some[0] for some in references] if single else [list(r) for r in references]
-        found = self._scorer.score(list(predictions), against, batch_size=BERT_BATCH)
+        found = self._scorer.score(list(predictions), against, batch_size=self._batch)
         return np.asarray(found[2], dtype=np.float64)
 
 
@@ -66,10 +69,12 @@ def usual_bleu(predictions: Sequence[str], references: Sequence[Sequence[str]]) 
 class UsualPerplexity:
     """kenlm, one call a line."""
 
-    model: kenlm.Model
+    model: Any  # kenlm.Model
 
     @classmethod
     def load(cls, path: Path) -> UsualPerplexity:
+        import kenlm  # not everywhere: gpu.py does without
+
         config = kenlm.Config()
         config.show_progress = False
         config.arpa_complain = kenlm.ARPALoadComplain.NONE

@@ -192,7 +192,7 @@ def add_scoring_arguments(parser: Parser) -> None:
         "an option of a metric, such as bleu.protocol=13a or ppl.norm=words+1",
         dest="settings",
     )
-    parser.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
+    parser.add_argument("--device", default="auto", help="auto (default), cpu, cuda or mps")
     parser.add_argument(
         "--dtype",
         default="float32",

@@ -18,7 +18,7 @@ from .arguments import Parser, add_address
 def add_arguments(parser: Parser) -> None:
     """Add systems, device, host and port."""
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="a folder or a Hub id")
-    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda", "mps"))
     add_address(parser, 7860)
 
 

@@ -52,7 +52,7 @@ def add_arguments(parser: Parser) -> None:
         "compare a sentence with itself too, as the paper does: then more styles are most "
         "similar to themselves by chance",
     )
-    parser.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
+    parser.add_argument("--device", default="auto", help="auto (default), cpu, cuda or mps")
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
     parser.path("--out", "DIR", "write CSV, JSON, Markdown and pictures to this folder")
 

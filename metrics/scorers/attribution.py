@@ -137,7 +137,7 @@ class IntegratedGradients:
             with torch.inference_mode():
                 logits = self._model.logits_of(torch.cat([start, end])).float()
             outputs = logits.softmax(-1) if output == "probability" else logits
-            low, high = outputs.double().cpu().chunk(2)
+            low, high = outputs.cpu().double().chunk(2)
             for row, i in enumerate(some):
                 style = int(logits[len(some) + row].argmax())
                 lines[i].style = style
@@ -159,7 +159,7 @@ class IntegratedGradients:
             target = torch.tensor([lines[i].style for i in owners])
             gradients = self._gradients(start, end, which, at, target, output)
             moved = gradients.float() * (end - start)[which].float()
-            moved = moved.sum(-1).double().cpu() * share[:, None]
+            moved = moved.sum(-1).cpu().double() * share[:, None]
             sums = torch.zeros(len(distinct), moved.shape[1], dtype=torch.float64)
             sums.index_add_(0, which, moved)
             for n, i in enumerate(distinct):

@@ -79,7 +79,7 @@ class Bleurt:
             for batch in length_sorted_batches(lengths, _IN_A_BATCH, self._batch_size):
                 rows = {name: [values[i] for i in batch] for name, values in encoded.items()}
                 inputs = self._tokenizer.pad(rows, return_tensors="pt").to(self._model.device)
-                found[batch] = self._model(**inputs).logits[:, 0].double().cpu().numpy()
+                found[batch] = self._model(**inputs).logits[:, 0].cpu().double().numpy()
         return found
 
 

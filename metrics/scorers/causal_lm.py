@@ -194,7 +194,7 @@ class CausalLm:
                         logits_to_keep=1,
                     ).logits[:, -1]
                     likely = last.float().log_softmax(-1)[:, first]
-                    found[batch, place] = likely.double().cpu().numpy()
+                    found[batch, place] = likely.cpu().double().numpy()
                     past.crop(-len(asked))
         return found.reshape(len(texts), -1)
 
@@ -267,7 +267,7 @@ def _chosen(logits: Any, padded: Any) -> np.ndarray:
     before = logits[:, :-1].float()
     wanted = padded[:, 1:, None].to(before.device)
     chosen = before.gather(-1, wanted)[..., 0] - before.logsumexp(-1)
-    found: np.ndarray = chosen.double().cpu().numpy()
+    found: np.ndarray = chosen.cpu().double().numpy()
     return found
 
 

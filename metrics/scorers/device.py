@@ -8,8 +8,10 @@ from typing import Literal, get_args
 from ...chat.settings import Handling
 from ...errors import InputError, require, unknown_name
 
-Device = Literal["auto", "cpu", "cuda"]
+Device = Literal["auto", "cpu", "cuda", "mps"]
 Dtype = Literal["float32", "bfloat16", "float16"]
+
+_NAMES = {"cuda": "CUDA", "mps": "MPS"}
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,7 @@ class Placement:
     """How models compute. The benchmark uses float32; any other type is part of the signature.
 
     Attributes:
-        device: ``auto`` takes the GPU if there is one.
+        device: ``auto`` takes NVIDIA's (or AMD's) GPU if there is one, but never ``mps``, Apple's.
         dtype: the number type.
         batch_size: the most sentences at once; ``None`` leaves it to the models, which limit the
             tokens of a batch. It does not change a score, so no signature states it.
@@ -48,20 +50,33 @@ class Placement:
         return None if self.dtype == "float32" else self.dtype
 
     def resolve(self) -> str:
-        """``cpu`` or ``cuda``.
+        """``cpu``, ``cuda`` or ``mps``.
 
         Raises:
-            InputError: ``cuda`` was requested, but torch finds no such device.
+            InputError: the device is not here, or does not compute in the number type.
             MissingExtraError: torch is not installed.
         """
         torch = require("torch", "embedded")
-        there = bool(torch.cuda.is_available())
-        if self.device == "cuda" and not there:
+        there = {
+            "cpu": True,
+            "cuda": bool(torch.cuda.is_available()),
+            "mps": bool(torch.backends.mps.is_available()),
+        }
+        wanted = ("cuda" if there["cuda"] else "cpu") if self.device == "auto" else self.device
+        if not there[wanted]:
             raise InputError(
-                f"--device cuda: torch {torch.__version__} finds no CUDA device here. Use "
-                "--device cpu, or install a torch build with CUDA"
+                f"--device {wanted}: torch {torch.__version__} finds no {_NAMES[wanted]} device "
+                f"here. Use --device cpu, or install a torch build with {_NAMES[wanted]}"
             )
-        return "cuda" if there and self.device != "cpu" else "cpu"
+        if wanted == "cuda":
+            if self.dtype == "bfloat16" and not torch.cuda.is_bf16_supported():
+                raise InputError(
+                    f"--dtype bfloat16: {torch.cuda.get_device_name()} does not compute in it. Use "
+                    "--dtype float16 or float32"
+                )
+            # cuDNN prepares attention anew for each shape, and texts give each batch its own.
+            torch.backends.cuda.enable_cudnn_sdp(False)
+        return wanted
 
 
 HERE = Placement()

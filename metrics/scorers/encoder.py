@@ -21,7 +21,7 @@ from torch import Tensor
 
 from ...errors import InputError
 from .base import TokenVectors
-from .batching import length_sorted_batches
+from .batching import length_sorted_batches, tokens_on
 from .device import HERE, Placement
 from .encoder_files import (
     EMBEDDED_ENCODER,
@@ -74,7 +74,7 @@ class TransformerEncoder:
         source: the Hub id, if ``model`` is the folder in which it was found. Its
             last part is the name in signatures.
         placement: device, number type and batch size.
-        max_tokens: the most padded tokens in a batch.
+        max_tokens: the most padded tokens in a batch; by default what suits the device.
         memory_bytes: the most bytes of encodings to keep.
 
     Raises:
@@ -90,7 +90,7 @@ class TransformerEncoder:
         *,
         source: str | None = None,
         placement: Placement = HERE,
-        max_tokens: int = MAX_TOKENS,
+        max_tokens: int | None = None,
         memory_bytes: int = MEMORY_BYTES,
     ) -> None:
         self.source = source or str(model)
@@ -109,7 +109,8 @@ class TransformerEncoder:
         else:
             self._forward = _PaddedModel(network, self._tokenizer.pad_token_id or 0)
         self._recorded: tuple[int, ...] = (self.layer,)
-        self._max_tokens, self._batch_size = max_tokens, placement.batch_size
+        self._max_tokens = max_tokens or tokens_on(network.device.type, MAX_TOKENS)
+        self._batch_size = placement.batch_size
         self._memory_bytes = memory_bytes
         self._memory: OrderedDict[str, _Encoded] = OrderedDict()
         self._bytes_kept = 0

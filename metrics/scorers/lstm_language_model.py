@@ -112,7 +112,7 @@ class LstmLanguageModel:
             for batch in length_sorted_batches([len(row) for row in rows], _MAX_TOKENS):
                 ids = padded([rows[i] for i in batch]).to(device)
                 loss = next_word_loss(self._network, ids)
-                scores[batch] = -loss.double().sum(dim=1).cpu().numpy() / np.log(10)
+                scores[batch] = -loss.cpu().double().sum(dim=1).numpy() / np.log(10)
         return scores
 
     def save(self, folder: Path) -> None:

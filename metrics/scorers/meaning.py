@@ -141,7 +141,7 @@ class MeaningModel:
                 there = [pairs[i] for i in batch]
                 back = [(second, first) for first, second in there]
                 for some in (there, back):
-                    found[batch] += self.network(*self.reader.batch(some))[0].double().cpu().numpy()
+                    found[batch] += self.network(*self.reader.batch(some))[0].cpu().double().numpy()
         return found / 2
 
     def save(self, folder: Path) -> None:

@@ -18,7 +18,7 @@ from ...errors import InputError
 from ...files import temporary_folder
 from ...pace import current
 from ...settings import Count, NotNegative, Positive, Share, setting
-from .batching import length_sorted_batches
+from .batching import length_sorted_batches, tokens_on
 from .classifiers import Classifier
 from .device import HERE, Placement
 from .fitting import last_checkpoint, train_paced, with_new_head
@@ -59,6 +59,7 @@ class TransformerModel:
         self._tokenizer = tokenizer
         self._columns = list(columns)
         self._batch_size = batch_size
+        self._max_tokens = tokens_on(model.device.type, MAX_TOKENS)
         self._longest = longest_input(model, tokenizer)
         self._packed: PackedBert | None = None
         if is_packable(model.config):
@@ -70,7 +71,7 @@ class TransformerModel:
         lengths = [len(ids) for ids in encoded["input_ids"]]
         logits = np.empty((len(lengths), len(self.styles)))
         with torch.inference_mode():
-            for batch in length_sorted_batches(lengths, MAX_TOKENS, self._batch_size):
+            for batch in length_sorted_batches(lengths, self._max_tokens, self._batch_size):
                 rows = {name: [values[i] for i in batch] for name, values in encoded.items()}
                 logits[batch] = self._logits(rows)[:, self._columns].float().cpu().numpy()
         return softmax(logits)
@@ -81,11 +82,11 @@ class TransformerModel:
         lengths = [len(ids) for ids in encoded["input_ids"]]
         found: np.ndarray | None = None
         with torch.inference_mode():
-            for batch in length_sorted_batches(lengths, MAX_TOKENS, self._batch_size):
+            for batch in length_sorted_batches(lengths, self._max_tokens, self._batch_size):
                 rows = {name: [values[i] for i in batch] for name, values in encoded.items()}
                 inputs = self._tokenizer.pad(rows, return_tensors="pt").to(self._model.device)
                 states = self._model.base_model(**inputs).last_hidden_state
-                first = states[:, 0].double().cpu().numpy()
+                first = states[:, 0].cpu().double().numpy()
                 if found is None:
                     found = np.empty((len(lengths), first.shape[1]))
                 found[batch] = first

@@ -31,7 +31,7 @@ class Run:
     """
 
     folder: Path | None = None
-    device: Device = setting("auto", "auto, cpu or cuda")
+    device: Device = setting("auto", "auto, cpu, cuda or mps")
     precision: Precision = setting(
         "auto", "auto, float32 or bfloat16; auto: bfloat16 on a GPU that has it"
     )

@@ -327,6 +327,25 @@ def test_a_device_that_is_not_there():
     assert Placement("auto").resolve() == "cpu"
     with pytest.raises(InputError, match=r"finds no CUDA device here\. Use --device cpu"):
         Placement("cuda").resolve()
+    if not torch.backends.mps.is_available():
+        with pytest.raises(InputError, match=r"--device mps: .* finds no MPS device here"):
+            Placement("mps").resolve()
+
+
+def test_a_number_type_that_the_gpu_lacks_is_told_before_anything_is_loaded(monkeypatch):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: False)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Tesla V100")
+    with pytest.raises(InputError, match=r"--dtype bfloat16: Tesla V100 does not compute in it"):
+        Placement("cuda", "bfloat16").resolve()
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    try:
+        assert Placement("auto", "float16").resolve() == "cuda"
+        assert not torch.backends.cuda.cudnn_sdp_enabled()  # prepared anew for each shape
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(before)
 
 
 def test_a_scorer_is_looked_up_before_it_is_loaded(monkeypatch):

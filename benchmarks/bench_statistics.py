@@ -31,7 +31,7 @@ from sacrebleu import corpus_bleu
 from timing import Stopwatch, load_average, read_options
 
 from tstbench.datasets_scripts.load import load_styles
-from tstbench.metrics import nltk_tokens
+from tstbench.metrics import text
 from tstbench.metrics.bleu import bleu
 from tstbench.metrics.bleu.bleu import bleu_statistics
 from tstbench.metrics.joint.joint import joint_statistics
@@ -91,7 +91,7 @@ def _forget() -> None:
     """Every repeat starts cold, as a process that measures one system does."""
     bleu.tokenized.cache_clear()
     bleu._counter.cache_clear()
-    for part in (nltk_tokens._first, nltk_tokens._inside, nltk_tokens._last):
+    for part in (text._first, text._inside, text._last):
         part.cache_clear()
 
 

@@ -24,8 +24,8 @@ from job import load_job
 from timing import Stopwatch, load_average, read_options
 
 from tstbench.datasets_scripts.load import load_styles
-from tstbench.metrics.scorers.tokens import tokenized
 from tstbench.metrics.scorers.word_vectors import WordVectors, fit_word_vectors
+from tstbench.metrics.text import tokenized
 from tstbench.metrics.wmd.wmd import compare
 
 SYSTEMS = 10  # times 500 sentences

@@ -23,12 +23,11 @@ from ..console import say
 from ..datasets_scripts.catalog import DATASETS, as_direction, language_of
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError, MissingScorerError
-from .contract import Cohort, Family
+from .base import Cohort, Family
 from .inputs import check_inputs
-from .measure import measure
+from .measure import as_compute_result, measure
 from .options import choices
 from .registry import expand, families, metric_facts
-from .result import as_compute_result
 from .scorers.device import Placement
 from .scorers.prepare import renew, train_missing
 from .scorers.profile import Scorers, parse_profile

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ..errors import InputError, unknown_name
-from .contract import Options
+from ..settings import read_settings
+from .base import Options
 from .registry import families
 
 Settings = Mapping[str, Mapping[str, object]]
@@ -71,53 +71,18 @@ def parse_settings(assignments: Iterable[str]) -> dict[str, dict[str, object]]:
 
 def _options(family: str, values: Mapping[str, object]) -> Options:
     kind = families()[family].options
-    known = get_type_hints(kind)
-    for name in values:
-        if name not in known:
-            if not known:
-                raise InputError(f"{family} has no options, got {name!r}")
-            raise unknown_name(f"option of {family}", name, (f.name for f in fields(kind)))
-    read = {n: _read(f"{family}.{n}", value, known[n]) for n, value in values.items()}
-    return kind(**read)
+    hints = get_type_hints(kind)
+    given = {name: _from_text(value, hints.get(name)) for name, value in values.items()}
+    for name, value in given.items():
+        kinds = [hints.get(name), *get_args(hints.get(name))]
+        listed = [one for kind in kinds if get_origin(kind) is Literal for one in get_args(kind)]
+        if listed and value is not None and value not in listed:
+            raise unknown_name(f"value of {family}.{name}", str(value), listed)
+    return read_settings(kind, given, family)
 
 
-_WANTED = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
-
-
-def _read(name: str, value: object, kind: Any) -> object:
-    """A value converted to the option's type: the command line gives texts."""
-    if get_origin(kind) in (Union, types.UnionType):
-        kinds = get_args(kind)
-        if type(None) in kinds and (value is None or value == "none"):
-            return None
-        *others, kind = [one for one in kinds if one is not type(None)]
-        for other in others:  # the first that the value can be
-            try:
-                return _read(name, value, other)
-            except InputError:
-                continue
-    if get_origin(kind) is Literal:
-        if value not in get_args(kind):
-            raise unknown_name(f"value of {name}", str(value), map(str, get_args(kind)))
-        return value
-    if kind is str and not isinstance(value, str):
-        raise InputError(f"{name} is {value!r}: text is needed")
-    try:
-        if get_origin(kind) is tuple:
-            inner = get_args(kind)[0]
-            parts = value.split(",") if isinstance(value, str) else value
-            return tuple(_read(name, part, inner) for part in parts)  # type: ignore[attr-defined]
-        if kind is bool:
-            return {"true": True, "false": False}[str(value).lower()]
-        if kind in (int, float):
-            number = kind(value)
-            cut = kind is int and not isinstance(value, str) and number != value
-            if cut or isinstance(value, bool):
-                raise ValueError(value)
-            return number
-    except (TypeError, ValueError, OverflowError, KeyError) as error:
-        listed = get_origin(kind) is tuple
-        wanted = _WANTED.get(get_args(kind)[0] if listed else kind, "another value")
-        wanted = f"a list, each part {wanted}," if listed else wanted
-        raise InputError(f"{name} is {value!r}: {wanted} is needed") from error
-    return value
+def _from_text(value: object, kind: Any) -> object:
+    """What the command line writes as ``none``, or with commas."""
+    if value == "none" and type(None) in get_args(kind):
+        return None
+    return value.split(",") if isinstance(value, str) and get_origin(kind) is tuple else value

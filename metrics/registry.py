@@ -13,8 +13,7 @@ from importlib import import_module
 from ..console import say
 from ..errors import InputError, unknown_name
 from ..plugins import outside
-from .contract import Family
-from .facts import MetricFacts
+from .base import Family, MetricFacts
 from .signature import Signature
 
 FAMILIES = {
@@ -51,7 +50,7 @@ def families() -> Mapping[str, Family]:
     taken = {facts.name for family in found.values() for facts in family.metrics}
     for name, family in outside("tstbench.metrics").items():
         if not isinstance(family, Family):
-            say(f"metric family {name!r} is left out: it is not a tstbench.metrics.contract.Family")
+            say(f"metric family {name!r} is left out: it is not a tstbench.metrics.base.Family")
             continue
         clash = {name, *(facts.name for facts in family.metrics)} & (taken | found.keys())
         if clash:

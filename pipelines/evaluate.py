@@ -17,12 +17,11 @@ from ..console import progress, say
 from ..datasets_scripts.catalog import dataset_facts
 from ..datasets_scripts.load import TestSet
 from ..errors import InputError
-from ..metrics.contract import Cohort
+from ..metrics.base import Cohort
 from ..metrics.inputs import Inputs, check_inputs
-from ..metrics.measure import measure, needs, plan
+from ..metrics.measure import LeftOut, Measurement, finite, measure, needs, plan
 from ..metrics.options import BENCHMARK, Choices
 from ..metrics.registry import metric_facts
-from ..metrics.result import LeftOut, Measurement, finite
 from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.roles import roles
 from ..metrics.signature import Signature

@@ -19,7 +19,7 @@ from ..console import say
 from ..datasets_scripts.catalog import parse_direction
 from ..datasets_scripts.load import TestSet, load_test_set, load_training
 from ..errors import MISSING, IncompleteError, TSTBenchError
-from ..metrics.contract import Cohort
+from ..metrics.base import Cohort
 from ..metrics.measure import plan, roles_needed
 from ..metrics.registry import metric_facts
 from ..metrics.scorers.artefacts import SCORERS, Artefact

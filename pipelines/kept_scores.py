@@ -21,12 +21,11 @@ import numpy as np
 
 from ..datasets_scripts.unchanged import tools
 from ..files import home, write_bytes
-from ..metrics.contract import Cohort
+from ..metrics.base import Cohort
 from ..metrics.inputs import Inputs
-from ..metrics.measure import measure, needs, plan
+from ..metrics.measure import LeftOut, Measurement, Outcome, measure, needs, plan
 from ..metrics.options import Choices
 from ..metrics.registry import family_of, metric_facts
-from ..metrics.result import LeftOut, Measurement, Outcome
 from ..metrics.scorers.profile import Scorers
 from ..metrics.statistics import Statistics
 from ..store import canonical

@@ -35,9 +35,8 @@ from ..datasets_scripts.catalog import language_of, parse_direction
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.load import Pair, TrainingData
 from ..errors import InputError, MissingFileError, MissingScorerError
-from ..metrics.nltk_tokens import nltk_tokens
 from ..metrics.scorers.weights import fetch, read_model, read_tokenizer
-from ..metrics.text import preparation
+from ..metrics.text import nltk_tokens, preparation
 from ..settings import Count, Natural, NotNegative, Positive, Share, read_settings, setting
 from .system import Request, System, SystemCard, SystemConfig, Task
 from .system_card import Family

@@ -24,7 +24,7 @@ from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.load import TrainingData
 from ..errors import InputError, MissingSystemError
 from ..hub import fetch_model, is_repo_id
-from ..metrics.scorers.portable import portable
+from ..metrics.scorers.artefacts import portable
 from ..settings import as_json, identifying, read_settings
 from ..version import __version__
 from .system_card import SYSTEM_STORE, Family, StoredSystem, SystemCard

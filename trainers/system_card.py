@@ -26,7 +26,7 @@ from ..datasets_scripts.cards import model_front_matter
 from ..datasets_scripts.catalog import DATASETS
 from ..errors import InputError, MissingSystemError, UnknownNameError
 from ..files import read_lines, read_text
-from ..metrics.scorers.portable import base_datasets
+from ..metrics.scorers.artefacts import base_datasets
 from ..settings import Setting, described
 from ..store import README_FILE, Key, Store, StoredModel, recipe_of
 from .training.curve import CURVE_FILE, LearningCurve, Row, curve_picture

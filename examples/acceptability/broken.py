@@ -27,7 +27,7 @@ from tstbench.datasets_scripts.sources import MIR_2019, upstream_file
 from tstbench.files import read_lines
 from tstbench.metrics.scorers.artefacts import Artefact
 from tstbench.metrics.scorers.classifiers import ACCEPTABILITY_STYLES
-from tstbench.metrics.scorers.labelled import LabelledSentences, labelled
+from tstbench.metrics.scorers.train import LabelledSentences, labelled
 
 from .cola import AcceptabilityCorpus, cola_corpus, train_acceptability
 

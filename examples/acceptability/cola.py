@@ -18,8 +18,12 @@ from tstbench.errors import InputError
 from tstbench.files import read_lines, temporary_folder
 from tstbench.metrics.scorers.artefacts import Artefact
 from tstbench.metrics.scorers.classifiers import ACCEPTABILITY_STYLES, StyleModel
-from tstbench.metrics.scorers.labelled import ClassifierConfig, LabelledSentences, labelled
-from tstbench.metrics.scorers.train import train_classifier
+from tstbench.metrics.scorers.train import (
+    ClassifierConfig,
+    LabelledSentences,
+    labelled,
+    train_classifier,
+)
 
 COLA_ARCHIVE = "acceptability_corpus/cola_public.zip"
 COLA_FILES = {

@@ -16,13 +16,12 @@ from torch import Tensor
 
 from tstbench.console import say
 from tstbench.errors import InputError
-from tstbench.metrics.scorers.artefacts import Artefact, ScorerCard, find_recipe, store
+from tstbench.metrics.scorers.artefacts import Artefact, ScorerCard, find_recipe, portable, store
 from tstbench.metrics.scorers.encoder import TransformerEncoder, load_encoder
 from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER
 from tstbench.metrics.scorers.fitting import resumable
 from tstbench.metrics.scorers.meaning import MeaningModel, PairReader, fresh_network
 from tstbench.metrics.scorers.meaning_network import MeaningNetwork
-from tstbench.metrics.scorers.portable import portable
 from tstbench.pace import training
 from tstbench.store import data_fingerprint
 from tstbench.version import __version__

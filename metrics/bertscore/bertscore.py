@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from tstbench.errors import InputError
-from tstbench.metrics.contract import Context, Options
-from tstbench.metrics.facts import MetricFacts
-from tstbench.metrics.inputs import Inputs
-from tstbench.metrics.scorers.base import Encoder, TokenVectors
-from tstbench.metrics.scorers.batching import length_sorted_batches
-from tstbench.metrics.statistics import Statistics, mean_statistics
-from tstbench.metrics.text import Reading, TextProtocol, preparation
-from tstbench.metrics.views import (
+from tstbench.metrics.base import (
+    Context,
+    MetricFacts,
+    Options,
     PairwiseFamily,
     Reduce,
     compared_with,
     reference_count,
     view_facts,
 )
+from tstbench.metrics.inputs import Inputs
+from tstbench.metrics.scorers.base import Encoder, TokenVectors, length_sorted_batches
+from tstbench.metrics.statistics import Statistics, mean_statistics
+from tstbench.metrics.text import Reading, TextProtocol, preparation
 
 if TYPE_CHECKING:
     import torch

@@ -19,13 +19,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from tstbench.errors import InputError, MissingExtraError, MissingFileError, unknown_name
-from tstbench.metrics.contract import Context, Family, Options
-from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.base import (
+    Context,
+    Family,
+    MetricFacts,
+    Options,
+    compared_with,
+    reference_count,
+    view_facts,
+    view_left_out,
+)
 from tstbench.metrics.inputs import Inputs
-from tstbench.metrics.nltk_tokens import nltk_tokens
 from tstbench.metrics.statistics import BLOCK, Statistics, in_blocks
-from tstbench.metrics.text import preparation
-from tstbench.metrics.views import compared_with, reference_count, view_facts, view_left_out
+from tstbench.metrics.text import nltk_tokens, preparation
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU

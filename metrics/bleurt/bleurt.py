@@ -11,17 +11,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tstbench.metrics.contract import Need, Options
-from tstbench.metrics.facts import MetricFacts
-from tstbench.metrics.inputs import Inputs
-from tstbench.metrics.text import preparation
-from tstbench.metrics.views import (
+from tstbench.metrics.base import (
+    MetricFacts,
+    Need,
+    Options,
     PairwiseFamily,
     Reduce,
     compared_with,
     reference_count,
     view_facts,
 )
+from tstbench.metrics.inputs import Inputs
+from tstbench.metrics.text import preparation
 
 
 @dataclass(frozen=True, kw_only=True)

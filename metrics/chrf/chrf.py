@@ -9,22 +9,29 @@ thousand resampled corpora are one matrix product.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
+from pydantic import Field
 
-from tstbench.errors import InputError
-from tstbench.metrics.contract import Context, Family, Options
-from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.base import (
+    Context,
+    Family,
+    MetricFacts,
+    Options,
+    compared_with,
+    reference_count,
+    view_facts,
+    view_left_out,
+)
 from tstbench.metrics.inputs import Inputs
 from tstbench.metrics.signature import exact
 from tstbench.metrics.statistics import BLOCK, Statistics, in_blocks
 from tstbench.metrics.text import preparation
-from tstbench.metrics.views import compared_with, reference_count, view_facts, view_left_out
+from tstbench.settings import Positive
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.chrf import CHRF
@@ -127,21 +134,11 @@ class ChrfOptions(Options):
             chrF, but they do to the words of chrF++.
     """
 
-    beta: float = 2.0
-    char_order: int = 6
-    word_order: int = 0
+    beta: Positive = 2.0
+    char_order: Annotated[int, Field(ge=1, le=20)] = 6
+    word_order: Annotated[int, Field(ge=0, le=20)] = 0
     lowercase: bool = False
     clean: bool = True
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.beta) and self.beta > 0):
-            raise InputError(f"chrf.beta is {self.beta:g}: it must be above 0")
-        for name, value, least in (
-            ("char_order", self.char_order, 1),
-            ("word_order", self.word_order, 0),
-        ):
-            if not least <= value <= 20:
-                raise InputError(f"chrf.{name} is {value}: it must be from {least} to 20")
 
 
 class Chrf(Family[ChrfOptions]):

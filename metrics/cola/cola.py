@@ -6,15 +6,35 @@ Source: Krishna, Wieting and Iyyer (2020), section 2.3; TSTBench paper, section 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
-from tstbench.metrics.acceptable import AcceptabilityFamily
-from tstbench.metrics.contract import Context, Need, Options
-from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.base import Context, Family, MetricFacts, Need, O, Options
 from tstbench.metrics.inputs import Inputs
 from tstbench.metrics.signature import Signature
 from tstbench.metrics.statistics import Statistics
 from tstbench.metrics.text import Reading, TextProtocol, preparation
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class AcceptabilityFamily(Family[O]):
+    """English predictions go to the acceptability classifier; here cleaned, case kept."""
+
+    def needs(self, metric: str, inputs: Inputs, options: O) -> tuple[Need, ...]:
+        """Predictions, cleaned, case kept."""
+        prepare = preparation(inputs.language).clean
+        return (Need("acceptability", partial(prepare, inputs.predictions)),)
+
+    def judged(
+        self, metric: str, inputs: Inputs, options: O, context: Context
+    ) -> tuple[np.ndarray, int]:
+        """P(label | prediction), shape (N, 2), and the column of ``acceptable``."""
+        classifier = context.scorer("acceptability")
+        need, *_ = self.needs(metric, inputs, options)
+        return classifier.distribution(need.texts), classifier.styles.index("acceptable")
+
 
 # The embedded profile's classifier, and its Matthews correlation on CoLA's in-domain development set.
 WEAK = {"lora:cola": "0.33"}

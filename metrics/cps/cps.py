@@ -14,16 +14,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
 from tstbench.errors import InputError
-from tstbench.metrics.contract import Context, Family, Need, Options
-from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.base import Context, Family, MetricFacts, Need, Options
 from tstbench.metrics.inputs import Inputs
 from tstbench.metrics.statistics import Statistics, mean_statistics
 from tstbench.metrics.text import preparation
+from tstbench.settings import Probability
 
 
 def cps_statistics(
@@ -58,8 +59,6 @@ Unit = Literal["pieces", "words"]
 Baseline = Literal["pad", "mask", "zero"]
 Output = Literal["probability", "logit"]
 
-_MOST_STEPS = 10_000
-
 
 @dataclass(frozen=True, kw_only=True)
 class CpsOptions(Options):
@@ -79,23 +78,13 @@ class CpsOptions(Options):
     """
 
     mask: Mask = "none"
-    threshold: float = 0.3
+    threshold: Probability = 0.3
     rule: Rule = "published"
     unit: Unit = "pieces"
-    placeholder: str = "[PAD]"
-    steps: int = 50
+    placeholder: Annotated[str, Field(pattern=r"^[^\s|]+$")] = "[PAD]"
+    steps: Annotated[int, Field(ge=1, le=10_000)] = 50
     baseline: Baseline = "pad"
     output: Output = "probability"
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.threshold <= 1:
-            raise InputError(f"cps.threshold is {self.threshold}: it must be from 0 to 1")
-        if not 1 <= self.steps <= _MOST_STEPS:
-            raise InputError(f"cps.steps is {self.steps}: it must be from 1 to {_MOST_STEPS:,}")
-        if self.placeholder.split() != [self.placeholder] or "|" in self.placeholder:
-            raise InputError(
-                f"cps.placeholder is {self.placeholder!r}: one token is needed, without spaces or '|'"
-            )
 
 
 class Cps(Family[CpsOptions]):

@@ -15,9 +15,8 @@ from typing import Literal
 import numpy as np
 
 from tstbench.errors import InputError
-from tstbench.metrics.acceptable import AcceptabilityFamily
-from tstbench.metrics.contract import Context, Need, Options
-from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.base import Context, MetricFacts, Need, Options
+from tstbench.metrics.cola.cola import AcceptabilityFamily
 from tstbench.metrics.inputs import Inputs
 from tstbench.metrics.statistics import Statistics, mean_statistics
 from tstbench.metrics.text import preparation

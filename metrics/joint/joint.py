@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tstbench.errors import InputError
-from tstbench.metrics.contract import Context, Family, Options
-from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.base import Context, Family, MetricFacts, Options
 from tstbench.metrics.inputs import Inputs
-from tstbench.metrics.result import Measurement
+from tstbench.metrics.measure import Measurement
 from tstbench.metrics.signature import Signature
 from tstbench.metrics.statistics import Statistics, concatenate, mean_statistics
 
@@ -252,7 +251,7 @@ True
         self, metric: str, inputs: Inputs, options: JointOptions, context: Context
     ) -> Statistics:
         """Joint, from the statistics of its parts."""
-        from tstbench.metrics.joint.calibrated import calibrated_statistics
+        from tstbench.metrics.joint.calibration import calibrated_statistics
 
         parts = [context.outcome(name) for name in self.parts(metric, inputs, options)]
         measured = [part for part in parts if isinstance(part, Measurement)]

@@ -20,17 +20,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import numpy as np
+from pydantic import Field
 
 from tstbench.errors import InputError
-from tstbench.metrics.contract import Context, Family, Need, Options
-from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.base import Context, Family, MetricFacts, Need, Options
 from tstbench.metrics.inputs import Inputs
 from tstbench.metrics.signature import exact
 from tstbench.metrics.statistics import Statistics, Wording, mean_statistics
 from tstbench.metrics.text import preparation
+from tstbench.settings import Count
 
 if TYPE_CHECKING:
     from tstbench.chat.answers import Reply
@@ -300,21 +301,15 @@ class LlmJudgeOptions(Options):
     style_prompts: str = "style-v1"
     content_prompts: str = "content-v1"
     fluency_prompts: str = "fluency-v1"
-    wordings: int = 11
+    wordings: Count = 11
     explain: bool = False
     expected: bool = False
-    temperature: float = 0.0
-    max_tokens: int | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    max_tokens: Count | None = None
     omit: str = ""
     extra: str = ""
 
     def __post_init__(self) -> None:
-        if self.wordings < 1:
-            raise InputError(f"llm_judge.wordings is {self.wordings}: at least 1 is needed")
-        if not 0 <= self.temperature <= 2:
-            raise InputError(f"llm_judge.temperature is {self.temperature:g}: from 0 to 2")
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise InputError(f"llm_judge.max_tokens is {self.max_tokens}: at least 1 is needed")
         _ = self.parameters  # raises if omit or extra cannot be used
 
     @property

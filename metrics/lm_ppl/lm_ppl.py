@@ -15,8 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from tstbench.metrics.contract import Context, Family, Need, Options
-from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.base import Context, Family, MetricFacts, Need, Options
 from tstbench.metrics.inputs import Inputs
 from tstbench.metrics.statistics import Statistics
 from tstbench.metrics.text import preparation

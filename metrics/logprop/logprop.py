@@ -25,8 +25,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tstbench.metrics.contract import Context, Family, Need, Options
-from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.base import Context, Family, MetricFacts, Need, Options
 from tstbench.metrics.inputs import Inputs
 from tstbench.metrics.statistics import Statistics, divide, mean_statistics
 from tstbench.metrics.text import preparation

@@ -13,16 +13,16 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from tstbench.metrics.contract import Options
-from tstbench.metrics.facts import MetricFacts
-from tstbench.metrics.inputs import Inputs
-from tstbench.metrics.text import preparation
-from tstbench.metrics.views import (
+from tstbench.metrics.base import (
+    MetricFacts,
+    Options,
     PairwiseFamily,
     Reduce,
     reference_count,
     view_facts,
 )
+from tstbench.metrics.inputs import Inputs
+from tstbench.metrics.text import preparation
 
 Combine = Literal["mean", "kept", "cosine"]
 

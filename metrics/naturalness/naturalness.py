@@ -16,17 +16,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from tstbench.errors import InputError
-from tstbench.metrics.contract import Context, Family, Need, Options
-from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.base import Context, Family, MetricFacts, Need, Options
 from tstbench.metrics.inputs import Inputs
 from tstbench.metrics.signature import Signature
 from tstbench.metrics.statistics import Statistics, quotient
 from tstbench.metrics.text import preparation
+from tstbench.settings import Positive
 
 
 def naturalness_statistics(differences: np.ndarray, failed: np.ndarray) -> Statistics:
@@ -200,7 +201,7 @@ def unigram_features(texts: Sequence[str]) -> Any:
     """Which words each text has: a sparse matrix of 0 and 1, shape (T, words)."""
     from scipy.sparse import csr_matrix
 
-    from tstbench.metrics.scorers.words import words
+    from tstbench.metrics.text import words
 
     column: dict[str, int] = {}
     rows, columns = [], []
@@ -246,20 +247,10 @@ class NaturalnessOptions(Options):
     """
 
     human: Human = "sources+references"
-    folds: int = 10
-    unigram_penalty: float = 1.0
-    neural_penalty: float = 0.01
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 2 <= self.folds <= 1000:
-            raise InputError(f"naturalness.folds is {self.folds}: it must be from 2 to 1000")
-        if not 0 <= self.seed < 2**32:
-            raise InputError(f"naturalness.seed is {self.seed}: it must be from 0 to 4294967295")
-        for name in ("unigram_penalty", "neural_penalty"):
-            value = getattr(self, name)
-            if not 0 < value < float("inf"):
-                raise InputError(f"naturalness.{name} is {value}: it must be more than 0")
+    folds: Annotated[int, Field(ge=2, le=1000)] = 10
+    unigram_penalty: Positive = 1.0
+    neural_penalty: Positive = 0.01
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
 
 
 def _facts(kind: str, title: str, meaning: str, *, learns: bool) -> MetricFacts:

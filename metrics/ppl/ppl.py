@@ -14,8 +14,7 @@ from typing import Literal
 import numpy as np
 
 from tstbench.errors import InputError
-from tstbench.metrics.contract import Context, Family, Need, Options
-from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.base import Context, Family, MetricFacts, Need, Options
 from tstbench.metrics.inputs import Inputs
 from tstbench.metrics.statistics import Statistics, divide
 from tstbench.metrics.text import Reading, TextProtocol, preparation

@@ -7,20 +7,30 @@ They are stored in ``$TSTBENCH_HOME/scorers``, indexed by role, dataset and name
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, ConfigDict, JsonValue
 
 from ...datasets_scripts.cards import model_front_matter
+from ...datasets_scripts.catalog import DATASETS
 from ...datasets_scripts.load import split_to_learn
-from ...errors import InputError, IntegrityError, MissingScorerError, TSTBenchError
+from ...errors import (
+    InputError,
+    IntegrityError,
+    MissingFileError,
+    MissingScorerError,
+    TSTBenchError,
+)
+from ...files import folder_digest
+from ...hub import fetch_model, hub_answers
 from ...store import README_FILE, Key, Store, StoredModel, recipe_of
-from .portable import base_datasets
+from ...untrusted import read_json
 from .roles import roles
+from .weights import file_digest
 
 CARD_FILE = "scorer.json"
 _RECIPE = ("role", "dataset", "name", "kind", "styles", "data_fingerprint", "settings")
@@ -231,3 +241,130 @@ def whole(folder: Path, what: str) -> Iterator[None]:
             f"{folder} does not hold a whole {what}: {' '.join(str(error).split())[:300]}. "
             f"Train or download it again"
         ) from error
+
+
+# The cards of what can be a base: a backbone, a merged adapter, a system, a scorer.
+_CARDS = ("backbone.json", "merged.json", "system.json", "scorer.json")
+
+
+def portable(settings: Mapping[str, JsonValue], names: Sequence[str]) -> dict[str, JsonValue]:
+    """The settings with the name and the hash of a local file or folder instead of its path.
+
+    Two folders with the same content are then one recipe, and no card has a path that means nothing
+    elsewhere. What is not there is left as it is: a Hub id, or a mistake that is found later.
+
+    Args:
+        settings: by name.
+        names: those that may be paths.
+    """
+    return {
+        name: _portable(value) if name in names and isinstance(value, str) and value else value
+        for name, value in settings.items()
+    }
+
+
+def portable_folder(folder: Path, name: str) -> str:
+    """``name@hash``, and after a bar the datasets that a model in this folder learned from."""
+    learned = ",".join(_datasets_of(folder))
+    return f"{name}@{folder_digest(folder)}{'|' * bool(learned)}{learned}"
+
+
+def base_datasets(settings: Mapping[str, Any]) -> list[str]:
+    """The datasets behind the local models that a card's settings name: their terms go with it.
+
+    >>> base_datasets({"base": f"bart@{'0' * 64}|mini,yelp", "epochs": 2})
+    ['mini', 'yelp']
+    """
+    texts = (value for value in settings.values() if isinstance(value, str) and "|" in value)
+    parts = (part for text in texts for part in text.rpartition("|")[2].split(","))
+    return sorted({part for part in parts if part in DATASETS})
+
+
+def _portable(value: str) -> str:
+    path = Path(value).expanduser()
+    if path.is_dir():
+        return portable_folder(path, path.resolve().name)
+    if path.is_file():
+        learned = ",".join(_datasets_of(path.parent) if path.suffix == ".gguf" else ())
+        return f"{path.name}@{file_digest(path)}{'|' * bool(learned)}{learned}"
+    return value
+
+
+def _datasets_of(folder: Path) -> list[str]:
+    """What a model learned from, and what its own base did, as the cards beside it say."""
+    found: set[str] = set()
+    for file in (place / name for place in (folder, folder.resolve().parent) for name in _CARDS):
+        card = read_json(file) if file.is_file() else None
+        if not isinstance(card, dict):
+            continue
+        for key in ("datasets", "directions", "dataset"):
+            named = card.get(key)
+            named = named if isinstance(named, list) else [named]
+            found |= {str(one).split("/")[0] for one in named} & DATASETS.keys()
+        settings = card.get("settings")
+        found.update(base_datasets(settings if isinstance(settings, dict) else {}))
+    return sorted(found)
+
+
+NAMESPACE = "tstbench"
+
+
+def repository_name(role: str, dataset: str, name: str) -> str:
+    """The Hub name of a scorer, without the organisation.
+
+    >>> repository_name("language_model", "yelp", "kn5-positive")
+    'language-model-yelp-kn5-positive'
+    """
+    return f"{role}-{dataset}-{name}".replace("_", "-")
+
+
+def fetch_recipe(card: ScorerCard) -> Artefact | None:
+    """The published scorer of a card's recipe; ``None`` if there is none or no Hub answers.
+
+    Two machines that train with one recipe get the same scores, but not the same bytes: processors
+    add in different orders, so hashes differ. Using the published scorer gives everyone its hash.
+    """
+    if not hub_answers():
+        return None
+    try:
+        artefact = _fetch(card.role, card.dataset, kept_as(card.name, card.split))
+    except TSTBenchError:
+        return None
+    return adopt(artefact) if artefact.card.recipe == card.recipe else None
+
+
+def find_or_fetch(role: str, dataset: str, name: str, split: str = "") -> Artefact:
+    """The scorer with that name: trained here, or else published on the Hub (or ``HF_ENDPOINT``).
+
+    Args:
+        role: its role.
+        dataset: its dataset.
+        name: its name there.
+        split: that it learned from; empty for the one that the dataset's scorers learn from.
+
+    Raises:
+        MissingScorerError: it is in neither place, or the Hub cannot be reached; names the command
+            that trains it.
+        IntegrityError: its files do not match its card.
+    """
+    name = kept_as(name, other_split(dataset, split))
+    try:
+        return find(role, dataset, name)
+    except MissingScorerError as error:
+        missing = error
+    try:
+        return _fetch(role, dataset, name)
+    except MissingScorerError as error:
+        raise MissingScorerError(f"{missing} ({error})") from error
+
+
+def _fetch(role: str, dataset: str, name: str) -> Artefact:
+    repo_id = f"{NAMESPACE}/{repository_name(role, dataset, name)}"
+    try:
+        artefact = open_artefact(fetch_model(repo_id))
+    except MissingFileError as error:
+        raise MissingScorerError(str(error)) from error
+    card = artefact.card
+    if (card.role, card.dataset, kept_as(card.name, card.split)) != (role, dataset, name):
+        raise MissingScorerError(f"{repo_id} contains another scorer: {card.role} {card.name}")
+    return artefact

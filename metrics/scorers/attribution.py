@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from ...errors import InputError
-from .batching import SentenceMemo
+from .base import SentenceMemo
 from .masking import word_attributions, word_spans
 from .transformer import Span, TransformerModel
 

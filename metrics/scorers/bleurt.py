@@ -15,7 +15,7 @@ import numpy as np
 
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, require_installed
-from .batching import SentenceMemo, length_sorted_batches
+from .base import SentenceMemo, length_sorted_batches
 from .device import Placement
 from .encoder_files import HASHED
 from .roles import Found

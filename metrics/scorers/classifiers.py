@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from ...errors import InputError, IntegrityError, require_installed, unknown_nam
 from ...plugins import outside
 from ...store import StoredModel
 from .artefacts import Artefact, find, open_artefact, whole
-from .batching import SentenceMemo
+from .base import SentenceMemo
 from .device import HERE, Placement
+from .weights import MODEL_FILES, TOKENIZER_FILES, fetch, signature_name, weights_digest
 
 ACCEPTABILITY_STYLES = ("unacceptable", "acceptable")
 
@@ -178,3 +179,82 @@ def find_classifier(dataset: str, name: str, *, role: str = "classifier") -> Cla
         MissingScorerError: there is none; the message says which command makes it.
     """
     return load_classifier(find(role, dataset, name))
+
+
+@runtime_checkable
+class ShowsFeatures(Protocol):
+    """A model that shows what it sees in a sentence before it decides: one vector for each.
+
+    Of a transformer it is the first token ("CLS") after the last layer, of a linear classifier the
+    weights of the n-grams, of a probe the means of its encoder's layers. Other kinds show none.
+
+    Attributes:
+        features_are: what the vectors are, in words.
+    """
+
+    features_are: str
+
+    def features(self, sentences: Sequence[str]) -> np.ndarray:
+        """One vector for each sentence: shape (N, D)."""
+        ...
+
+
+def shown_features(classifier: Classifier) -> ShowsFeatures | None:
+    """The classifier's model, if it shows its features."""
+    model = classifier.model
+    return model if isinstance(model, ShowsFeatures) else None
+
+
+@dataclass(frozen=True)
+class HubClassifier:
+    """A published classifier whose labels do not say what they mean.
+
+    Attributes:
+        model: its Hub id.
+        revision: commit; a branch name cannot be reproduced.
+        labels: style -> the model's own label.
+        source: where the meaning of the labels is documented.
+    """
+
+    model: str
+    revision: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+
+
+HUB_CLASSIFIERS: dict[str, HubClassifier] = {
+    known.model: known
+    for known in (
+        # The other way round than the CoLA corpus, where 1 is acceptable.
+        HubClassifier(
+            "cointegrated/roberta-large-cola-krishna2020",
+            revision="efffc0dbebedfdb84747a32b30ec0c3df15812b1",
+            labels={"unacceptable": "LABEL_1", "acceptable": "LABEL_0"},
+            source="the benchmark's own evaluator counts LABEL_0 as fluent: "
+            "FayeXXX/A-Benchmark-of-Text-Style-Transfer at 74ef060, "
+            "Evaluation/fluency/evaluator_cola.py; public evaluation code for text "
+            "detoxification, the model's first use, reads column 0 of its softmax as well",
+        ),
+    )
+}
+
+
+def classifier_folder(model: str | Path, revision: str | None = None) -> Path:
+    """The local folder of a published classifier; known models are pinned to a commit.
+
+    Raises:
+        MissingScorerError: the weights are not in the Hub's cache and cannot be downloaded.
+    """
+    known = HUB_CLASSIFIERS.get(str(model))
+    return fetch(model, revision or (known.revision if known else None))
+
+
+def describe_hub_classifier(model: str | Path, revision: str | None = None) -> tuple[str, str]:
+    """Name and hash (SHA-256 hex of its files) of a published classifier; nothing is loaded.
+
+    Raises:
+        MissingScorerError: see :func:`classifier_folder`.
+    """
+    folder = classifier_folder(model, revision)
+    name = signature_name(Path(model).name if Path(model).is_dir() else str(model))
+    return name, weights_digest(folder, (*MODEL_FILES, *TOKENIZER_FILES))

@@ -16,8 +16,16 @@ from rich.table import Table
 from ...datasets_scripts.load import TestSet
 from ...errors import InputError
 from .classifiers import StyleModel
-from .labelled import ClassifierConfig, LabelledSentences, labelled, split_held_out, without
-from .train import accuracy, default_config, fit
+from .train import (
+    ClassifierConfig,
+    LabelledSentences,
+    accuracy,
+    default_config,
+    fit,
+    labelled,
+    split_held_out,
+    without,
+)
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ import torch
 from torch import Tensor
 
 from ...errors import InputError
-from .base import TokenVectors
-from .batching import length_sorted_batches, tokens_on
+from .base import TokenVectors, length_sorted_batches, tokens_on
 from .device import HERE, Placement
 from .encoder_files import (
     EMBEDDED_ENCODER,

@@ -27,8 +27,8 @@ from ...pace import part
 from ...settings import Count, setting
 from .classifiers import KINDS, StyleModel, classifier_kind, model_class
 from .device import HERE, Placement
-from .labelled import ClassifierConfig, LabelledSentences
 from .linear import softmax
+from .train import ClassifierConfig, LabelledSentences
 
 NAME = "ensemble"
 # Root mean square of a style's centred log-probability if the log-odds of two styles are logistic.

@@ -18,9 +18,9 @@ import numpy as np
 from ...errors import require
 from ...files import read_text, temporary_folder, write_json, write_text
 from ...settings import Count, Positive, setting
+from ..text import words
 from .device import HERE, Placement
-from .labelled import ClassifierConfig, LabelledSentences
-from .words import words
+from .train import ClassifierConfig, LabelledSentences
 
 LABEL = "__label__"
 

@@ -13,15 +13,20 @@ from typing import TYPE_CHECKING
 
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, MissingScorerError, require_installed, unknown_name
-from .artefacts import CARD_FILE, Artefact, kind_and_split, open_artefact, whole
+from .artefacts import CARD_FILE, Artefact, find_or_fetch, kind_and_split, open_artefact, whole
 from .base import Encoder, LanguageModel
-from .classifiers import ACCEPTABILITY_STYLES, Classifier, is_kind, kinds, load_classifier
+from .classifiers import (
+    ACCEPTABILITY_STYLES,
+    Classifier,
+    describe_hub_classifier,
+    is_kind,
+    kinds,
+    load_classifier,
+)
 from .device import Placement
 from .encoder_files import describe_encoder
-from .hub_classifiers import describe_hub_classifier
 from .language_model import MODEL_FILE, NgramLanguageModel
 from .lexicon import LEXICON_FILE, StyleLexicon, read_lexicon
-from .published import find_or_fetch
 from .roles import Found
 from .weights import file_digest, signature_name
 from .word_vectors import WordVectors, read_vectors

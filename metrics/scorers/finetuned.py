@@ -19,10 +19,10 @@ from pydantic import JsonValue
 
 from ...errors import InputError
 from ...settings import Count, NotNegative, Positive, Share, setting
+from .artefacts import portable_folder
 from .encoder_files import EMBEDDED_ENCODER, encoder_folder
 from .fitting import resumable, with_new_head
-from .labelled import ClassifierConfig, LabelledSentences
-from .portable import portable_folder
+from .train import ClassifierConfig, LabelledSentences
 from .transformer import TransformerModel, longest_input
 from .weights import read_tokenizer
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...errors import InputError, MissingFileError, TSTBenchError, naming, unknown_name
 from ...files import read_text, sync, temporary_folder, write_bytes
-from .batching import SentenceMemo
+from .base import SentenceMemo
 from .kneser_ney import NgramModel, check_order, estimate, split_words, training_words
 
 MODEL_FILE = "model.arpa"  # the file name of a trained model in its folder

@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from ...errors import InputError, TooLittleError, unknown_name
 from ...files import read_text, write_json
 from ...settings import setting
-from .words import MASK, words
+from ..text import MASK, words
 
 LEXICON_FILE = "lexicon.json"
 

@@ -21,9 +21,9 @@ from threadpoolctl import threadpool_limits
 from ...errors import TooLittleError
 from ...files import read_text, write_bytes, write_json
 from ...settings import Count, Positive, setting
+from ..text import words
 from .device import HERE, Placement
-from .labelled import ClassifierConfig, LabelledSentences
-from .words import words
+from .train import ClassifierConfig, LabelledSentences
 
 
 def ngrams(sentence: str, longest: int) -> list[str]:

@@ -25,8 +25,8 @@ from . import linear
 from .causal_lm import CausalLm, as_written, load_language_model
 from .device import HERE, Placement
 from .gguf import SMALL_LM
-from .labelled import ClassifierConfig, LabelledSentences
 from .linear import LinearModel, softmax
+from .train import ClassifierConfig, LabelledSentences
 
 _EXAMPLES = "examples"  # the folder of the linear classifier
 

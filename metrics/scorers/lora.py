@@ -23,9 +23,9 @@ from ...settings import Count, Positive, Share, setting
 from .device import HERE, Placement
 from .encoder_files import HASHED, check_same_encoder, encoder_folder
 from .finetuned import FinetuningConfig, train_network
-from .labelled import LabelledSentences
 from .meaning_network import LowRank
 from .packed_bert import is_packable
+from .train import LabelledSentences
 from .transformer import TransformerModel, longest_input
 from .weights import load_pretrained, weights_digest
 

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from ...errors import TooLittleError
 from ...files import read_text, write_bytes, write_json
 from ...settings import Count, Positive, Share, setting
-from .batching import SentenceMemo, length_sorted_batches
+from .base import SentenceMemo, length_sorted_batches
 from .fitting import bucketed_batches, resumable
 from .weights import within_size
 

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from ...errors import InputError, IntegrityError
 from ...files import read_text, write_bytes, write_json
-from .batching import length_sorted_batches
+from .base import length_sorted_batches
 from .device import HERE, Placement
 from .encoder import TransformerEncoder, load_encoder
 from .encoder_files import check_same_encoder, encoder_folder

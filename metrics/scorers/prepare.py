@@ -39,7 +39,7 @@ from ...version import __version__
 from ..measure import roles_needed
 from ..options import BENCHMARK, Choices, choices
 from ..registry import benchmark_metrics
-from ..text import FOLDED, Reading, TextProtocol, folded, preparation
+from ..text import FOLDED, Reading, TextProtocol, folded, preparation, tokenized, tokens_name
 from . import lexicon, word_vectors
 from .artefacts import Artefact, ScorerCard, kept_as, kind_and_split, other_split, with_recipe
 from .classifiers import KINDS, classifier_kind, is_kind, kinds
@@ -52,12 +52,10 @@ from .find import (
     language_model_name,
     other_attribution,
 )
-from .labelled import ClassifierConfig
 from .language_model import train_language_model
 from .lexicon import LEXICON_FILE, read_lexicon
 from .profile import Profile, Scorers
-from .tokens import tokenized, tokens_name
-from .train import default_config, train_classifier, train_once
+from .train import ClassifierConfig, default_config, train_classifier, train_once
 
 if TYPE_CHECKING:
     from .lstm_language_model import LstmConfig

@@ -20,8 +20,8 @@ from ...settings import Count, Positive, setting
 from .device import HERE, Placement
 from .encoder import TransformerEncoder, load_encoder
 from .encoder_files import EMBEDDED_ENCODER, check_same_encoder
-from .labelled import ClassifierConfig, LabelledSentences
 from .linear import softmax
+from .train import ClassifierConfig, LabelledSentences
 
 
 class ProbeModel:

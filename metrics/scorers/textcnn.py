@@ -20,13 +20,13 @@ from torch import Tensor, nn
 
 from ...files import read_text, write_bytes, write_json
 from ...settings import Count, Positive, Share, setting
-from .batching import length_sorted_batches
+from ..text import words
+from .base import length_sorted_batches
 from .device import HERE, Placement
 from .fitting import bucketed_batches, resumable
-from .labelled import ClassifierConfig, LabelledSentences
 from .linear import softmax
+from .train import ClassifierConfig, LabelledSentences
 from .weights import within_size
-from .words import words
 
 PAD, UNKNOWN = 0, 1  # ids; the vocabulary's first word has id 2
 MAX_TOKENS = 16_384  # padded words in a batch

@@ -18,14 +18,13 @@ from ...errors import InputError
 from ...files import temporary_folder
 from ...pace import current
 from ...settings import Count, NotNegative, Positive, Share, setting
-from .batching import length_sorted_batches, tokens_on
-from .classifiers import Classifier
+from .base import length_sorted_batches, tokens_on
+from .classifiers import HUB_CLASSIFIERS, Classifier, classifier_folder, describe_hub_classifier
 from .device import HERE, Placement
 from .fitting import last_checkpoint, train_paced, with_new_head
-from .hub_classifiers import HUB_CLASSIFIERS, classifier_folder, describe_hub_classifier
-from .labelled import ClassifierConfig, LabelledSentences
 from .linear import softmax
 from .packed_bert import PackedBert, is_packable
+from .train import ClassifierConfig, LabelledSentences
 from .weights import fetch, load_pretrained, read_tokenizer
 
 Span = tuple[int, int]

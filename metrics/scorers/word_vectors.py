@@ -34,7 +34,7 @@ from ...console import say
 from ...errors import InputError, MissingFileError, TooLittleError, require
 from ...files import read_text, write_bytes, write_json
 from ...settings import setting
-from .words import MASK
+from ..text import MASK
 
 WORDS_FILE = "words.json"
 VECTORS_FILE = "vectors.safetensors"

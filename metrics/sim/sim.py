@@ -13,17 +13,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from tstbench.metrics.contract import Options
-from tstbench.metrics.facts import MetricFacts
-from tstbench.metrics.inputs import Inputs
-from tstbench.metrics.scorers.base import Encoder
-from tstbench.metrics.text import preparation
-from tstbench.metrics.views import (
+from tstbench.metrics.base import (
+    MetricFacts,
+    Options,
     PairwiseFamily,
     Reduce,
     reference_count,
     view_facts,
 )
+from tstbench.metrics.inputs import Inputs
+from tstbench.metrics.scorers.base import Encoder
+from tstbench.metrics.text import preparation
 
 
 @dataclass(frozen=True, kw_only=True)

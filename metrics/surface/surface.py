@@ -13,8 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from tstbench.metrics.contract import Context, Family, Options
-from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.base import Context, Family, MetricFacts, Options
 from tstbench.metrics.inputs import Inputs
 from tstbench.metrics.statistics import Statistics, mean_statistics, quotient
 from tstbench.metrics.text import preparation

@@ -25,13 +25,19 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 import numpy as np
 
 from tstbench.errors import InputError, MissingFileError, unknown_name
-from tstbench.metrics.contract import Context, Family, Need, Options
-from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.base import (
+    Context,
+    Family,
+    MetricFacts,
+    Need,
+    Options,
+    compared_with,
+    reference_count,
+    view_left_out,
+)
 from tstbench.metrics.inputs import Inputs
-from tstbench.metrics.scorers.words import MASK
 from tstbench.metrics.statistics import Statistics
-from tstbench.metrics.text import COMPOSED, composed, preparation
-from tstbench.metrics.views import compared_with, reference_count, view_left_out
+from tstbench.metrics.text import COMPOSED, MASK, composed, preparation
 from tstbench.metrics.wmd.meteor import Version, meteor
 from tstbench.metrics.wmd.transport import transport_distances
 
@@ -309,7 +315,7 @@ masked or removed first.
         """Tokens of all texts, for the lexicon and for the vectors."""
 
         def prepare() -> list[str]:
-            from tstbench.metrics.scorers.tokens import tokenized
+            from tstbench.metrics.text import tokenized
 
             against = [text for some in compared_with(metric, inputs) for text in some]
             texts = [*inputs.predictions, *against]
@@ -321,7 +327,7 @@ masked or removed first.
 
     def fields(self, metric: str, inputs: Inputs, options: WmdOptions) -> dict[str, object]:
         """Style words, tokens, empty outputs, and what is particular to the measure."""
-        from tstbench.metrics.scorers.tokens import tokens_name
+        from tstbench.metrics.text import tokens_name
 
         measure = _measure_of(metric)
         found: dict[str, object] = {
@@ -352,8 +358,8 @@ masked or removed first.
         lexicon = context.scorer("lexicon") if options.mask != "none" else None
         import numpy as np
 
-        from tstbench.metrics.scorers.tokens import tokenized
         from tstbench.metrics.statistics import mean_statistics
+        from tstbench.metrics.text import tokenized
 
         def tokens(texts: list[str]) -> list[list[str]]:
             if vectors is None:  # which know words as their corpus writes them

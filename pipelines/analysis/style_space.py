@@ -16,9 +16,8 @@ import numpy as np
 
 from ...datasets_scripts.catalog import as_direction, language_of, parse_direction
 from ...errors import InputError, MissingScorerError, TSTBenchError, require_installed
-from ...metrics.scorers.classifiers import Classifier, is_kind, kinds
+from ...metrics.scorers.classifiers import Classifier, is_kind, kinds, shown_features
 from ...metrics.scorers.device import HERE
-from ...metrics.scorers.features import shown_features
 from ...metrics.scorers.find import classifier as find_classifier
 from ...metrics.signature import Signature
 from ...metrics.text import preparation

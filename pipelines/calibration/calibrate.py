@@ -14,8 +14,13 @@ from ...console import say
 from ...datasets_scripts.cleaning import is_blank
 from ...datasets_scripts.judgments.schema import Judgment
 from ...errors import InputError
-from ...metrics.joint.calibrated import calibrated_scores
-from ...metrics.joint.calibration import Calibration, FittedPart, calibrations, load_calibration
+from ...metrics.joint.calibration import (
+    Calibration,
+    FittedPart,
+    calibrated_scores,
+    calibrations,
+    load_calibration,
+)
 from ...metrics.registry import metric_facts
 from ...metrics.statistics import SEED
 from ..meta.coefficients import Settings

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from ...errors import InputError
-from ...metrics.joint.calibrated import CalibratedPart
+from ...metrics.joint.calibration import CalibratedPart
 from ...metrics.registry import metric_facts
 from ...metrics.statistics import too_few
 from ..meta.coefficients import coefficient

@@ -28,9 +28,8 @@ from ...datasets_scripts.judgments.schema import (
 from ...datasets_scripts.judgments.studies import STUDIES, parse_study
 from ...errors import InputError, MissingFileError, TSTBenchError, unknown_name
 from ...files import check_inside, home, temporary_folder, write_bytes, write_jsonl, write_text
-from ...metrics.scorers.artefacts import SCORERS, find
-from ...metrics.scorers.portable import base_datasets
-from ...metrics.scorers.published import repository_name as scorer_name
+from ...metrics.scorers.artefacts import SCORERS, base_datasets, find
+from ...metrics.scorers.artefacts import repository_name as scorer_name
 from ...trainers.system_card import SYSTEM_STORE, SystemCard, repository_name
 from ..growth import HISTORY_FILE, read_history
 from ..report import Report

@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from ...datasets_scripts.catalog import DATASETS
 from ...datasets_scripts.directions import DatasetFacts, Direction
 from ...errors import InputError
-from ...metrics.facts import MetricFacts
+from ...metrics.base import MetricFacts
 from ...metrics.registry import METRICS, benchmark_metrics
 from ...untrusted import parse_yaml
 from ..report import Report, Score

@@ -23,9 +23,9 @@ from ...metrics.scorers.find import WORD_VECTORS
 from ...metrics.scorers.find import word_vectors as find_vectors
 from ...metrics.scorers.prepare import train_dataset_vectors
 from ...metrics.scorers.roles import Found
-from ...metrics.scorers.tokens import tokenized, tokens_name
 from ...metrics.scorers.word_vectors import WordVectors
 from ...metrics.signature import Signature
+from ...metrics.text import tokenized, tokens_name
 from ...pipelines.style_invariance.arithmetic import (
     PERMUTATIONS,
     StyleInvariance,

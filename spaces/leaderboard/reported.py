@@ -15,7 +15,7 @@ from ...datasets_scripts.catalog import DATASETS
 from ...datasets_scripts.directions import Direction
 from ...errors import MissingFileError, TSTBenchError
 from ...hub import hub_answers
-from ...metrics.facts import MetricFacts
+from ...metrics.base import MetricFacts
 from ...metrics.registry import METRICS
 from ...pipelines.hub.eval_results import (
     FOLDER,

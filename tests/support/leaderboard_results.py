@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tstbench.datasets_scripts.load import load_test_set
+from tstbench.metrics.measure import finite
 from tstbench.metrics.registry import METRICS, benchmark_metrics
-from tstbench.metrics.result import finite
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.outputs import Outputs, read_outputs
 from tstbench.pipelines.report import (

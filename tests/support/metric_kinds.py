@@ -13,7 +13,7 @@ from tstbench.metrics.bleu.bleu import bleu_statistics
 from tstbench.metrics.chrf.chrf import chrf_statistics
 from tstbench.metrics.cps.cps import cps_statistics
 from tstbench.metrics.fluency.fluency import graded_statistics
-from tstbench.metrics.joint.calibrated import CalibratedPart, calibrated_statistics
+from tstbench.metrics.joint.calibration import CalibratedPart, calibrated_statistics
 from tstbench.metrics.joint.joint import (
     JointWeights,
     joint_statistics,

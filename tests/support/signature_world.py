@@ -15,7 +15,7 @@ from transformers import BertConfig, BertForSequenceClassification
 from trap_sentences import TEXTS, column, references
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.metrics.contract import Cohort
+from tstbench.metrics.base import Cohort
 from tstbench.metrics.inputs import Inputs, check_inputs
 from tstbench.metrics.scorers.device import HERE, Placement
 from tstbench.metrics.scorers.profile import PROFILES, Scorers

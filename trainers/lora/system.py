@@ -34,7 +34,7 @@ from ...datasets_scripts.catalog import language_of
 from ...datasets_scripts.load import TrainingData
 from ...errors import InputError, require
 from ...files import atomic_folder, write_json, write_text
-from ...metrics.scorers.portable import base_datasets
+from ...metrics.scorers.artefacts import base_datasets
 from ...metrics.scorers.weights import quiet_loading
 from ...metrics.text import preparation
 from ...settings import read_settings

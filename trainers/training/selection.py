@@ -18,7 +18,7 @@ from ...datasets_scripts.load import TrainingData
 from ...errors import InputError
 from ...metrics.scorers.classifiers import StyleModel
 from ...metrics.scorers.fasttext import FastTextConfig, fit
-from ...metrics.scorers.labelled import labelled
+from ...metrics.scorers.train import labelled
 
 _STYLES = ("source", "target")
 

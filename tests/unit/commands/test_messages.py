@@ -67,7 +67,7 @@ def workplace(tmp_path_factory):
     (f"{COPY} --set blue.protocol=13a", "'blue'", "'bleu'"),
     (f"{COPY} --set 13a", "'13a'", "FAMILY.OPTION=VALUE"),
     (f"{COPY} --set fluency.smooth=1", "fluency", "'smooth'"),
-    (f"{COPY} --set joint.weights=2,x,1", "joint.weights", "'2,x,1'"),
+    (f"{COPY} --set joint.weights=2,x,1", "weights.1 of joint", "'x'"),
     (f"{COPY} --set ppl.norm=word", "ppl.norm", "'word'", "'words"),
     (f"{COPY} --scorer classifer=linear", "'classifer'", "'classifier'"),
     (f"{COPY} --scorer linear", "'linear'", "ROLE=SCORER", "classifier"),

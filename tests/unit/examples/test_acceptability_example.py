@@ -33,8 +33,8 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.sources import MIR_2019, upstream_file
 from tstbench.errors import InputError, IntegrityError
 from tstbench.metrics.scorers.classifiers import find_classifier
-from tstbench.metrics.scorers.labelled import LabelledSentences
 from tstbench.metrics.scorers.linear import LinearConfig
+from tstbench.metrics.scorers.train import LabelledSentences
 
 ROWS = {
     "train": [

@@ -10,13 +10,11 @@ from metric_kinds import TEXTS
 from sacrebleu.metrics.chrf import CHRF
 
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.errors import InputError
 from tstbench.metrics.chrf import chrf as module
 from tstbench.metrics.chrf.chrf import aggregate_chrf, chrf_statistics
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import measure, plan
+from tstbench.metrics.measure import LeftOut, measure, plan
 from tstbench.metrics.options import choices
-from tstbench.metrics.result import LeftOut
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.statistics import interval, resample
 
@@ -136,19 +134,3 @@ def test_views_and_options_of_the_family(test_set, scorers):
     assert found[3] < 99, "words that are not cleaned are other words"
     bare = check_inputs(test_set.sources, test_set.sources, [[] for _ in test_set.sources])
     assert isinstance(plan(["r_chrf"], bare, scorers)["r_chrf"], LeftOut)
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [
-        ("beta", "0", "must be above 0"),
-        ("beta", "nan", "must be above 0"),
-        ("char_order", "0", "must be from 1 to 20"),
-        ("word_order", "-1", "must be from 0 to 20"),
-        ("word_order", "two", "a whole number is needed"),
-        ("lowercase", "maybe", "true or false is needed"),
-    ],
-)
-def test_options_are_checked(option, value, message):
-    with pytest.raises(InputError, match=message):
-        choices({"chrf": {option: value}})

@@ -417,7 +417,7 @@ def test_a_direction_that_is_needed_is_asked_for(name, test_set):
         ),
         ("bleu", {"protocol": "tstbnch"}, "unknown BLEU protocol 'tstbnch'. Did you mean 'tstben"),
         ("joint", {"protocol": "tstbnch"}, "unknown BLEU protocol"),
-        ("ppl", {"norm": "word"}, "unknown value of ppl.norm 'word'"),
+        ("ppl", {"norm": "word"}, "unknown value of ppl.norm 'word'. Did you mean 'words'"),
         ("bertscore", {"profile": "embeded"}, "unknown profile 'embeded'. Did you mean 'embedded"),
     ],
 )

@@ -184,23 +184,6 @@ def test_a_missing_or_wrong_classifier_is_said(home, inputs, tmp_path, capsys):
     assert "none, masked, removed" in message
 
 
-@pytest.mark.parametrize(
-    ("setting", "said"),
-    [
-        ({"threshold": 1.5}, r"cps\.threshold is 1\.5"),
-        ({"threshold": float("nan")}, r"cps\.threshold is nan"),
-        ({"steps": 0}, r"cps\.steps is 0"),
-        ({"placeholder": " "}, r"cps\.placeholder is ' '"),
-        ({"placeholder": "a|b"}, r"cps\.placeholder"),
-        ({"placeholder": "a b"}, r"cps\.placeholder is 'a b': one token is needed"),
-        ({"baseline": "one"}, r"cps\.baseline 'one'"),
-    ],
-)
-def test_wrong_values_are_refused(setting, said):
-    with pytest.raises((InputError, UnknownNameError), match=said):
-        choices({"cps": setting})
-
-
 @pytest.mark.slow
 def test_the_advice_without_the_default_weights_works_word_for_word(
     home, tmp_path, capsys, monkeypatch

@@ -12,9 +12,8 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import IntegrityError, MissingScorerError
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import measure
+from tstbench.metrics.measure import LeftOut, measure
 from tstbench.metrics.registry import caution
-from tstbench.metrics.result import LeftOut
 from tstbench.metrics.scorers import find
 from tstbench.metrics.scorers.artefacts import open_artefact
 from tstbench.metrics.scorers.device import HERE

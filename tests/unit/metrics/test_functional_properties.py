@@ -14,14 +14,6 @@ from nltk.tokenize import NLTKWordTokenizer
 from tstbench.metrics.bleu.bleu import bleu_statistics, tokenized
 from tstbench.metrics.chrf.chrf import chrf_statistics
 from tstbench.metrics.joint.joint import joint_score
-from tstbench.metrics.nltk_tokens import (
-    _SPLIT,
-    _first,
-    _inside,
-    _last,
-    _tokenizer,
-    nltk_tokens,
-)
 from tstbench.metrics.scorers.masking import (
     style_words,
     without_words,
@@ -31,6 +23,14 @@ from tstbench.metrics.scorers.masking import (
 from tstbench.metrics.statistics import p_value, percentile_interval
 from tstbench.metrics.sti.sti import (
     tempered,
+)
+from tstbench.metrics.text import (
+    _SPLIT,
+    _first,
+    _inside,
+    _last,
+    _tokenizer,
+    nltk_tokens,
 )
 from tstbench.metrics.wmd.meteor import meteor
 from tstbench.metrics.wmd.wmd import sentence_bleu
@@ -94,7 +94,7 @@ def test_words_are_tokenised_once_each():
 def test_the_tokenizer_comes_without_the_rest_of_nltk():
     """Which imports SciPy and scikit-learn: two seconds. Whoever wants it gets it whole."""
     code = (
-        "import sys; from tstbench.metrics.nltk_tokens import nltk_tokens; "
+        "import sys; from tstbench.metrics.text import nltk_tokens; "
         "print(nltk_tokens('it is, can\\'t.'), {'nltk', 'scipy', 'sklearn'} & {*sys.modules}); "
         "import nltk; print(*nltk.NLTKWordTokenizer().tokenize('it is.'))"
     )
@@ -108,7 +108,7 @@ def test_the_tokenizer_comes_without_the_rest_of_nltk():
 
 def test_another_thread_that_imports_nltk_meanwhile_gets_it_whole():
     code = (
-        "import sys, threading; from tstbench.metrics.nltk_tokens import nltk_tokens\n"
+        "import sys, threading; from tstbench.metrics.text import nltk_tokens\n"
         "thread = threading.Thread(target=nltk_tokens, args=('it is.',)); thread.start()\n"
         "while 'nltk' not in sys.modules: pass\n"
         "from nltk import word_tokenize; import nltk.metrics\n"

@@ -19,7 +19,7 @@ from tstbench.errors import InputError
 from tstbench.metrics.bleu.bleu import bleu_statistics
 from tstbench.metrics.cps.cps import cps_statistics
 from tstbench.metrics.fluency.fluency import graded_statistics
-from tstbench.metrics.joint.calibrated import (
+from tstbench.metrics.joint.calibration import (
     CalibratedPart,
     calibrated_scores,
     calibrated_statistics,

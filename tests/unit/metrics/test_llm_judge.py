@@ -344,9 +344,6 @@ def test_an_explanation_before_the_score():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"wordings": 0}, "llm_judge.wordings is 0"),
-        ({"temperature": 3}, "llm_judge.temperature is 3: from 0 to 2"),
-        ({"max_tokens": 0}, "llm_judge.max_tokens is 0"),
         ({"omit": "colour"}, "--set llm_judge.omit= colour: only"),
         ({"extra": "{"}, "--set llm_judge.extra=: not JSON"),
         ({"extra": '{"model": "x"}'}, "'model' cannot be given there"),

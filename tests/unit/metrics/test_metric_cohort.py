@@ -9,8 +9,7 @@ from prepared import DIRECTION
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics import registry
-from tstbench.metrics.contract import Cohort, Family, Options
-from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.base import Cohort, Family, MetricFacts, Options
 from tstbench.metrics.module import compute
 from tstbench.metrics.registry import FAMILIES, FURTHER_FAMILIES
 from tstbench.metrics.statistics import mean_statistics

@@ -10,13 +10,12 @@ from sklearn.linear_model import LogisticRegression
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.errors import InputError, UnknownNameError
-from tstbench.metrics.contract import Cohort
+from tstbench.errors import InputError
+from tstbench.metrics.base import Cohort
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import measure, plan
+from tstbench.metrics.measure import LeftOut, measure, plan
 from tstbench.metrics.naturalness.naturalness import (
     FAMILY,
-    NaturalnessOptions,
     Texts,
     cross_fit,
     log_probability_per_word,
@@ -24,7 +23,6 @@ from tstbench.metrics.naturalness.naturalness import (
     unigram_features,
 )
 from tstbench.metrics.options import choices
-from tstbench.metrics.result import LeftOut
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.signature import Signature
 from tstbench.metrics.text import preparation
@@ -280,16 +278,6 @@ def test_mistakes_are_said(scorers, test_set):
     assert "3 different sources cannot be divided into 10 folds" in str(
         out["naturalness_unigram"].why
     )
-    for wrong in (
-        {"folds": 1},
-        {"seed": -1},
-        {"unigram_penalty": 0},
-        {"neural_penalty": float("nan")},
-    ):
-        with pytest.raises(InputError, match=f"naturalness.{next(iter(wrong))} is"):
-            NaturalnessOptions(**wrong)
-    with pytest.raises(UnknownNameError, match=r"naturalness\.human 'everything'"):
-        choices({"naturalness": {"human": "everything"}})
 
 
 def test_sources_that_differ_in_case_alone_are_one_when_folds_are_counted(scorers, test_set):

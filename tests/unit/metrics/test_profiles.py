@@ -21,7 +21,7 @@ from transformers import BertConfig, BertForSequenceClassification
 
 from tstbench.metrics.bleu.bleu import PROTOCOLS
 from tstbench.metrics.options import choices
-from tstbench.metrics.scorers.hub_classifiers import HUB_CLASSIFIERS
+from tstbench.metrics.scorers.classifiers import HUB_CLASSIFIERS
 from tstbench.metrics.scorers.profile import PROFILES
 from tstbench.metrics.statistics import LEVEL, RESAMPLES
 from tstbench.metrics.text import preparation

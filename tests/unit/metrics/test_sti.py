@@ -17,12 +17,12 @@ from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.statistics import interval
 from tstbench.metrics.sti import sti
-from tstbench.metrics.sti.ground import read_ground
 from tstbench.metrics.sti.sti import (
     _without_addition,
     check_distances,
     earth_movers_distance,
     ordinal_distances,
+    read_ground,
     style_transfer_intensity,
     target_probability,
     tempered,
@@ -324,9 +324,6 @@ def test_a_file_that_holds_no_distance(case, tmp_path):
 def test_a_name_that_is_no_file():
     with pytest.raises(MissingFileError, match="'unifrom': it is neither uniform nor ordinal"):
         choices({"sti": {"ground": "unifrom"}})
-    for temperature in ("0", "-1", "nan", "inf"):
-        with pytest.raises(InputError, match=r"sti\.temperature is .* must be above 0"):
-            choices({"sti": {"temperature": temperature}})
 
 
 # -- the family ------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.cleaning import Cleaning, paper_v1
 from tstbench.datasets_scripts.fingerprint import fingerprint
 from tstbench.metrics import text as text_module
-from tstbench.metrics.contract import Cohort
+from tstbench.metrics.base import Cohort
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, needs
 from tstbench.metrics.naturalness.naturalness import _learned

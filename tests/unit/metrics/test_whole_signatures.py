@@ -17,7 +17,7 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.cleaning import Cleaning, paper_v1
 from tstbench.metrics import registry
 from tstbench.metrics import text as text_module
-from tstbench.metrics.contract import Cohort
+from tstbench.metrics.base import Cohort
 from tstbench.metrics.inputs import Inputs
 from tstbench.metrics.measure import measure, needs, plan
 from tstbench.metrics.options import choices

@@ -15,15 +15,13 @@ from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
 from tstbench.files import read_lines
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import measure, plan, roles_needed
+from tstbench.metrics.measure import LeftOut, measure, plan, roles_needed
 from tstbench.metrics.options import choices
 from tstbench.metrics.registry import benchmark_metrics, families
-from tstbench.metrics.result import LeftOut
 from tstbench.metrics.scorers.prepare import prepare, train_dataset_vectors, train_style_lexicon
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.metrics.scorers.tokens import tokenized
 from tstbench.metrics.scorers.word_vectors import WordVectors, fit_word_vectors
-from tstbench.metrics.scorers.words import MASK
+from tstbench.metrics.text import MASK, tokenized
 from tstbench.metrics.wmd import meteor as meteor_module
 from tstbench.metrics.wmd.meteor import meteor
 from tstbench.metrics.wmd.wmd import (

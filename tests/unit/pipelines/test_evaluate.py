@@ -26,7 +26,7 @@ from tstbench.metrics.registry import METRICS, benchmark_metrics
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.metrics.scorers.words import words
+from tstbench.metrics.text import words
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.ranked_table import direction_table

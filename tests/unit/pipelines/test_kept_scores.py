@@ -11,7 +11,7 @@ from prepared import DIRECTION, prepared_home
 
 from tstbench.datasets_scripts.catalog import as_direction
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.metrics.contract import Cohort
+from tstbench.metrics.base import Cohort
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.pipelines.cache import entries, prunable

@@ -14,7 +14,7 @@ from scipy import stats
 from tstbench.datasets_scripts.catalog import load_data, parse_direction
 from tstbench.datasets_scripts.judgments.schema import Judgment
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.metrics.contract import Cohort
+from tstbench.metrics.base import Cohort
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.metrics.scorers.profile import PROFILES, Scorers

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from tstbench.metrics.measure import Measurement
 from tstbench.metrics.registry import metric_facts
-from tstbench.metrics.result import Measurement
 from tstbench.metrics.signature import Signature
 from tstbench.metrics.statistics import mean_statistics
 from tstbench.pipelines.ranking import Bootstrapped, rank_values

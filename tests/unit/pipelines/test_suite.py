@@ -238,7 +238,11 @@ def test_a_run_prints_tables_and_says_where_the_results_are(path, capsys):
         ('out = "results"', 'profile = "papr"', "unknown profile 'papr'. Did you mean 'paper'"),
         ('out = "results"', 'options.bleu.protocol = "13b"', "unknown BLEU protocol '13b'"),
         ('out = "results"', 'scorers.encodr = "x/y"', "unknown role of a scorer 'encodr'"),
-        ('out = "results"', 'options.ppl.norm = "wrds"', "unknown value of ppl.norm 'wrds'"),
+        (
+            'out = "results"',
+            'options.ppl.norm = "wrds"',
+            "unknown value of ppl.norm 'wrds'",
+        ),
         ('"acc"', '"ac"', "unknown metric 'ac'. Did you mean 'acc'"),
         ('["acc", "s_bleu", "r_bleu"]', "[]", "no metric to compute"),
         ('family = "fpft"', 'family = "big"', r"system \d\.info\.family: Input should"),

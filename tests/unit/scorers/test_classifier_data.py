@@ -8,9 +8,8 @@ from classifier_toys import (
     STYLES,
 )
 
-from tstbench.metrics.scorers.labelled import labelled, split_held_out
 from tstbench.metrics.scorers.linear import LinearConfig
-from tstbench.metrics.scorers.train import train_classifier
+from tstbench.metrics.scorers.train import labelled, split_held_out, train_classifier
 
 
 def test_test_sentences_are_never_trained_on():

@@ -23,7 +23,7 @@ from tstbench.datasets_scripts.load import TestSet, load_styles, load_test_set
 from tstbench.errors import InputError
 from tstbench.metrics.scorers import train
 from tstbench.metrics.scorers.artefacts import find
-from tstbench.metrics.scorers.batching import length_sorted_batches
+from tstbench.metrics.scorers.base import length_sorted_batches
 from tstbench.metrics.scorers.classifiers import (
     find_classifier,
     load_classifier,
@@ -31,10 +31,9 @@ from tstbench.metrics.scorers.classifiers import (
 from tstbench.metrics.scorers.compare import compare_kinds, comparison_table
 from tstbench.metrics.scorers.fasttext import FastTextConfig
 from tstbench.metrics.scorers.fitting import with_new_head
-from tstbench.metrics.scorers.labelled import labelled
 from tstbench.metrics.scorers.linear import LinearConfig, ngrams
 from tstbench.metrics.scorers.textcnn import TextCnn, TextCnnModel, TextCnnShape
-from tstbench.metrics.scorers.train import fit, train_classifier
+from tstbench.metrics.scorers.train import fit, labelled, train_classifier
 from tstbench.metrics.scorers.transformer import TransformerConfig, TransformerModel
 from tstbench.metrics.scorers.weights import read_tokenizer
 

@@ -19,8 +19,7 @@ from tstbench.metrics.scorers import transformer
 from tstbench.metrics.scorers.classifiers import (
     ACCEPTABILITY_STYLES,
 )
-from tstbench.metrics.scorers.labelled import labelled
-from tstbench.metrics.scorers.train import fit
+from tstbench.metrics.scorers.train import fit, labelled
 from tstbench.metrics.scorers.transformer import TransformerConfig, load_hub_classifier
 
 

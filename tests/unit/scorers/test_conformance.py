@@ -35,7 +35,6 @@ from tstbench.metrics.scorers.classifiers import (
 from tstbench.metrics.scorers.ensemble import EnsembleConfig
 from tstbench.metrics.scorers.fasttext import FastTextConfig
 from tstbench.metrics.scorers.finetuned import FinetunedConfig
-from tstbench.metrics.scorers.labelled import labelled
 from tstbench.metrics.scorers.language_model import NgramLanguageModel, train_language_model
 from tstbench.metrics.scorers.lexicon import LexiconConfig, fit_lexicon
 from tstbench.metrics.scorers.linear import LinearConfig
@@ -46,7 +45,7 @@ from tstbench.metrics.scorers.lstm_language_model import fit as fit_lstm
 from tstbench.metrics.scorers.probe import ProbeConfig
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.scorers.textcnn import TextCnnConfig
-from tstbench.metrics.scorers.train import accuracy, fit, train_classifier
+from tstbench.metrics.scorers.train import accuracy, fit, labelled, train_classifier
 from tstbench.metrics.scorers.transformer import TransformerConfig
 from tstbench.metrics.scorers.word_vectors import WordVectorsConfig, fit_word_vectors
 

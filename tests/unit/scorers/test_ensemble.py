@@ -10,8 +10,7 @@ from tstbench.errors import InputError, IntegrityError
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.classifiers import load_classifier, model_class
 from tstbench.metrics.scorers.ensemble import SPREAD, EnsembleConfig, EnsembleModel, spread
-from tstbench.metrics.scorers.labelled import labelled
-from tstbench.metrics.scorers.train import fit, train_classifier
+from tstbench.metrics.scorers.train import fit, labelled, train_classifier
 
 TOY = labelled(SENTENCES, LABELS, STYLES, what="toy")
 SMALL = EnsembleConfig(members=("linear", "fasttext"))

@@ -9,8 +9,7 @@ from transformers import AutoModelForSequenceClassification, get_linear_schedule
 
 from tstbench.errors import MissingScorerError
 from tstbench.metrics.scorers.finetuned import FinetunedConfig, _batches, fit, schedule
-from tstbench.metrics.scorers.labelled import LabelledSentences
-from tstbench.metrics.scorers.train import accuracy
+from tstbench.metrics.scorers.train import LabelledSentences, accuracy
 
 DATA = LabelledSentences(tuple(SENTENCES), tuple(LABELS))
 

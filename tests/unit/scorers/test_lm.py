@@ -19,9 +19,8 @@ from tstbench.metrics.scorers.causal_lm import CausalLm, alone, as_written
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.gguf import SMALL_LM
 from tstbench.metrics.scorers.judge import find as find_judge
-from tstbench.metrics.scorers.labelled import labelled
 from tstbench.metrics.scorers.lm import LmConfig, LmModel, _calibrated, contrasts, fit
-from tstbench.metrics.scorers.train import accuracy
+from tstbench.metrics.scorers.train import accuracy, labelled
 from tstbench.trainers.lora.base import Base
 
 TOY = labelled(SENTENCES, LABELS, STYLES, what="toy")

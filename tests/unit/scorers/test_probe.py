@@ -15,8 +15,8 @@ from tstbench.datasets_scripts.load import load_styles
 from tstbench.errors import InputError, IntegrityError, MissingScorerError
 from tstbench.metrics.bertscore.bertscore import bertscore
 from tstbench.metrics.scorers.encoder import load_encoder
-from tstbench.metrics.scorers.labelled import labelled
 from tstbench.metrics.scorers.probe import ProbeConfig, ProbeModel, fit, probe_features
+from tstbench.metrics.scorers.train import labelled
 
 STYLES = ("cold", "warm", "other")
 SENTENCES = [

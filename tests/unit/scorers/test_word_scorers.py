@@ -19,13 +19,13 @@ from tstbench.metrics.scorers.find import lexicon as find_lexicon
 from tstbench.metrics.scorers.find import word_vectors as find_vectors
 from tstbench.metrics.scorers.lexicon import LexiconConfig, StyleLexicon, fit_lexicon, read_lexicon
 from tstbench.metrics.scorers.prepare import train_dataset_vectors, train_style_lexicon
-from tstbench.metrics.scorers.tokens import tokenized, tokens_name
 from tstbench.metrics.scorers.word_vectors import (
     WordVectors,
     WordVectorsConfig,
     fit_word_vectors,
     read_vectors,
 )
+from tstbench.metrics.text import tokenized, tokens_name
 
 QUICK = WordVectorsConfig(least_words=20_000, dimensions=16)
 OPINIONS = ("bad", "good")

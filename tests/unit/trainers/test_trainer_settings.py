@@ -10,9 +10,8 @@ from tstbench.datasets_scripts.directions import Direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.scorers.fasttext import FastTextConfig
-from tstbench.metrics.scorers.labelled import LabelledSentences
 from tstbench.metrics.scorers.lexicon import LexiconConfig, fit_lexicon
-from tstbench.metrics.scorers.train import default_config, fit
+from tstbench.metrics.scorers.train import LabelledSentences, default_config, fit
 from tstbench.metrics.scorers.word_vectors import WordVectorsConfig, fit_word_vectors
 from tstbench.settings import from_texts, read_settings
 from tstbench.trainers.ctat import CtatConfig

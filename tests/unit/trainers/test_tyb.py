@@ -12,7 +12,7 @@ from torch import nn
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart
 from tstbench.errors import InputError
-from tstbench.metrics.scorers.portable import portable
+from tstbench.metrics.scorers.artefacts import portable
 from tstbench.trainers.bsrr import BsrrConfig
 from tstbench.trainers.training.loop import _step
 from tstbench.trainers.training.pairs import Paired

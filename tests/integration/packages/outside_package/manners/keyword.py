@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tstbench.metrics.scorers.classifiers import Kind
-from tstbench.metrics.scorers.labelled import ClassifierConfig
+from tstbench.metrics.scorers.train import ClassifierConfig
 
 
 class KeywordModel:

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from tstbench.metrics.contract import Family, Options
-from tstbench.metrics.facts import MetricFacts
+from tstbench.metrics.base import Family, MetricFacts, Options
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,9 @@ PNG_DPI = 160
 DRAWN_DPI = 72.0  # one unit is one point
 _MARGIN = 0.12  # inches
 _HEX = re.compile(r"#[0-9a-f]{6}(?![0-9a-zA-Z])")
-_MARK = re.compile(r'<g id="tip-(\d+)">((?:(?!<g id).)*?<use [^>]*?x="([\d.]+)" y="([\d.]+)")')
+_MARK = re.compile(
+    r'<g id="tip-(\d+)">((?:<defs>.*?</defs>)?<g[^>]*><use [^>]*?x="([\d.]+)" y="([\d.]+)")'
+)
 _NAMES = {light: name for name, (light, _) in PAIRS.items()}
 _NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 _DRAWING = Lock()  # matplotlib's settings are those of the process

@@ -16,6 +16,7 @@ PAIRS = {  # light, dark; the pages' tokens.css has the same
     "line": ("#e3e1d9", "#2e343a"),
     "line-strong": ("#8d9096", "#717a83"),
     "accent": ("#1d6360", "#74c7bd"),
+    "accent-soft": ("#e3efed", "#1f3534"),
     "fpft": ("#2d6bb0", "#86b6ec"),
     "peft": ("#7750b5", "#bda1ec"),
     "prompted": ("#a8561a", "#eaa871"),

@@ -159,12 +159,16 @@ def _ink(point: Point, size: Size) -> str:
 
 
 def _ranges(axes: Axes, points: Sequence[Point], size: Size) -> None:
-    for point in points:
-        how = {"color": _ink(point, size), "lw": 1.0, "alpha": 0.55, "zorder": 2.8}
-        if point.across:
-            axes.plot(point.across, [point.y, point.y], **how)  # type: ignore[arg-type]
-        if point.up:
-            axes.plot([point.x, point.x], point.up, **how)  # type: ignore[arg-type]
+    from matplotlib.collections import LineCollection
+
+    lines, inks = [], []
+    for p in points:
+        lines += [[(x, p.y) for x in p.across]] if p.across else []
+        lines += [[(p.x, y) for y in p.up]] if p.up else []
+        inks += [_ink(p, size)] * (len(lines) - len(inks))
+    axes.add_collection(
+        LineCollection(lines, colors=inks, lw=1.0, alpha=0.55, zorder=2.8, capstyle="projecting")
+    )
 
 
 def _front(axes: Axes, points: Sequence[Point], sign: int, size: Size) -> None:

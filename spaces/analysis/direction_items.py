@@ -34,7 +34,7 @@ from ...pipelines.report import Report
 from ...pipelines.standings import Column
 from ...pipelines.tables import DataTable, csv_text, fragment
 from ...plots import plane as drawn_plane
-from ...plots.rows import Row, draw_rows
+from ...plots.rows import Mark, Row, draw_rows
 from .case_items import metric_case_item, reference_case_item, system_case_item
 from .correlation_items import correlation_item
 from .items import Item, of_table
@@ -193,10 +193,19 @@ def _ranking(results: DirectionResults, column: Column) -> Item:
         text = number(score.value, column.unit)
         marks.append(
             Row(
-                system=system.name, family=system.family, bound=system.is_bound, value=score.value,
-                interval=(bounds.low, bounds.high) if bounds else None, text=text,
+                name=system.name,
+                text=text,
+                bound=system.is_bound,
+                marks=(
+                    Mark(
+                        value=score.value,
+                        interval=(bounds.low, bounds.high) if bounds else None,
+                        family=system.family,
+                        hollow=system.is_bound,
+                    ),
+                ),
             )
-        )  # fmt: skip
+        )
         data.append(
             (results.name, system.name, system.is_bound, score.value, low, high,
              first, last, column.signature)

@@ -6,36 +6,55 @@ light and dark. static/js/pictures.js tells what a mark is, by pointer and by ke
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from markupsafe import Markup
 
 from ...pipelines.analysis.trade_off import pareto_front
 from ...plots.canvas import page_svg
+from ...plots.colours import KINDS
 from ...plots.plane import PHONE, WIDE, Axis, Point, draw_plane
+from ...plots.rows import Mark, Row, draw_page_rows
 from .correlation import Correlation, Correlations
-from .marks import in_series, legend, of_family
 from .markup import el, join
-from .ranking import Cell, Column, Ranking, Row
-from .row_chart import Block, Box, Dot, Line, better_right, row_chart
-from .scales import Scale, around
-from .scatter import cloud
+from .ranking import Cell, Column, Ranking
+from .ranking import Row as Ranked
 from .style_map import StyleMap
 from .words import (
+    ARROW,
     ASPECT_TITLES,
-    FAMILIES,
     interval_text,
     number,
     shortened,
     unit_text,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 BOUNDS = "Bounds: not ranked"
 MOST_DOTS = 25
-_LONGEST_NAME = 32
 _LONGEST_SENTENCE = 400
+SERIES = (  # colour and shape of the n-th of a picture in which each system has its own
+    ("fpft", "o"),
+    ("prompted", "s"),
+    ("rule", "^"),
+    ("peft", "D"),
+    ("human", "*"),
+    ("unknown", "v"),
+)
+_SHAPES = {  # matplotlib's marks, for legends: around the origin, about 10 wide
+    "o": "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0Z",
+    "D": "M0-5.6L5.6 0L0 5.6L-5.6 0Z",
+    "s": "M-4-4H4V4H-4Z",
+    "^": "M0-5.2L5.2 4H-5.2Z",
+    "v": "M0 5.2L5.2-4H-5.2Z",
+    "*": "M0-6L1.6-2H5.7L2.5.7L3.6 5L0 2.6L-3.6 5L-2.5.7L-5.7-2H-1.6Z",
+    "X": "M-2 4L0 2L2 4L4 2L2 0L4-2L2-4L0-2L-2-4L-4-2L-2 0L-4 2Z",
+}
 
 
 def trade_off(ranking: Ranking, across: Column, up: Column) -> Markup:
@@ -72,30 +91,73 @@ def trade_off(ranking: Ranking, across: Column, up: Column) -> Markup:
 
 @lru_cache(maxsize=64)
 def _plane(points: tuple[Point, ...], across: Axis, up: Axis) -> Markup:
-    """Drawn for wide and for narrow places: the style sheet shows the one that fits."""
-    tips = [point.tip for point in points]
-    drawn = (
-        page_svg(partial(draw_plane, points, across, up, {}, size), tips, class_)
-        for size, class_ in ((WIDE, "wide"), (PHONE, "narrow"))
-    )
-    return el("div", [Markup(svg) for svg in drawn], class_="scatter")  # noqa: S704 (escaped there)
+    sizes = {"wide": WIDE, "narrow": PHONE}
+    drawn = {name: partial(draw_plane, points, across, up, {}, s) for name, s in sizes.items()}
+    return _at_widths(drawn, [point.tip for point in points])
+
+
+def _at_widths(drawn: Mapping[str, Callable[[], Figure]], tips: Sequence[str]) -> Markup:
+    """Drawn for places of several widths: the style sheet shows the one that fits."""
+    pictures = [page_svg(draw, tips, name) for name, draw in drawn.items()]
+    return el("div", [Markup(svg) for svg in pictures], class_="drawn")  # noqa: S704 (escaped there)
+
+
+@lru_cache(maxsize=64)
+def rows_picture(
+    rows: tuple[Row, ...],
+    title: str,
+    *,
+    logarithmic: bool = False,
+    reverse: bool = False,
+    broad: bool = False,
+) -> Markup:
+    """Values on rows, see :func:`~...plots.rows.draw_page_rows`; ``broad`` for the whole page."""
+    draw = partial(draw_page_rows, rows, title, BOUNDS, logarithmic=logarithmic, reverse=reverse)
+    widths = {"broad": 1200.0} if broad else {}
+    widths |= {"wide": WIDE.width, "narrow": PHONE.width}
+    drawn = {name: partial(draw, width) for name, width in widths.items()}
+    return _at_widths(drawn, [mark.tip for row in rows for mark in row.marks])
+
+
+def better_right(title: str) -> str:
+    """The title of a scale on which better is right."""
+    return f"{title}, better {ARROW}"
+
+
+def icon(ink: str, shape: str, *, hollow: bool = False, **attributes: object) -> Markup:
+    """A mark alone, for use in text.
+
+    Args:
+        ink: the kind of system whose colour it has.
+        shape: see :data:`~...plots.colours.KINDS`.
+        hollow: whether it is a bound's.
+        **attributes: of the element.
+    """
+    path = el("path", d=_SHAPES[shape], class_=f"mark {'hollow' if hollow else ink}")
+    return el("svg", path, viewBox="-7 -7 14 14", class_="icon", **attributes)
+
+
+def legend(items: Iterable[tuple[Markup, str]]) -> Markup:
+    """Which mark is what."""
+    entries = [el("li", mark, el("span", text)) for mark, text in items]
+    return el("ul", entries, class_="marks-legend")
 
 
 def dots(ranking: Ranking, column: Column) -> Markup:
-    """One metric of each system with its interval, best on top; bounds in a block of their own."""
+    """One metric of each system with its interval, best on top; bounds below a title."""
     i = ranking.columns.index(column)
     sign = -1 if column.higher_is_better else 1
     rows = [row for row in ranking.rows if row.cells[i].value is not None]
     rows.sort(key=lambda row: sign * (row.cells[i].value or 0.0))
-    systems = [row for row in rows if not _is_bound(row)][:MOST_DOTS]
-    bounds = [row for row in rows if _is_bound(row)]
-    scale = _scale(column, [*systems, *bounds], i)
-    blocks = [
-        Block([_dot_line(row, column, ranking, i) for row in systems]),
-        Block([_dot_line(row, column, ranking, i) for row in bounds], BOUNDS if bounds else ""),
-    ]
-    chart = row_chart(blocks, scale, better_right(_title(column)))
-    return join([_families_legend([*systems, *bounds]), chart])
+    shown = [row for row in rows if not _is_bound(row)][:MOST_DOTS]
+    shown += [row for row in rows if _is_bound(row)]
+    chart = rows_picture(
+        tuple(_dot_row(row, column, ranking, i) for row in shown),
+        better_right(_title(column)),
+        logarithmic=column.unit == "perplexity",
+        reverse=not column.higher_is_better,
+    )
+    return join([_families_legend(shown), chart])
 
 
 def heat_map(correlations: Correlations) -> Markup:
@@ -119,40 +181,49 @@ def lengths(groups: Mapping[str, Sequence[int]]) -> Markup:
         name: tuple(float(q) for q in np.percentile(list(words), [5, 25, 50, 75, 95]))
         for name, words in groups.items()
     }
-    lines = []
+    rows = []
     for name, quantiles in found.items():
         low, lower, median, upper, high = (f"{q:g}" for q in quantiles)
         tip = f"{name}\nmedian {median} words, half have {lower} to {upper}, most {low} to {high}"
-        box = Box((quantiles[0], quantiles[1], quantiles[2], quantiles[3], quantiles[4]), tip)
-        lines.append(Line(name, [box], text=median))
-    scale = around([0.0, *(q for quantiles in found.values() for q in quantiles)])
-    return row_chart([Block(lines)], scale, "words per sentence")
+        middle = Mark(value=quantiles[2], ink="accent", shape="|", tip=tip)
+        rows.append(Row(name=name, marks=(middle,), text=median, quantiles=quantiles))
+    return rows_picture(tuple(rows), "words per sentence")
 
 
 def style_cloud(found: StyleMap) -> Markup:
     """The map of styles: a point for each sentence, which is its tip."""
-    groups = list(dict.fromkeys(found.groups))
-    marks = {group: in_series(n) for n, group in enumerate(groups)}
-    points = [
-        (x, y, marks[group], shortened(text, _LONGEST_SENTENCE))
-        for (x, y), group, text in zip(found.points, found.groups, found.texts, strict=True)
+    looks = dict(zip(dict.fromkeys(found.groups), SERIES, strict=False))
+    width, height = 600.0, 420.0
+    low, size = found.points.min(axis=0), np.ptp(found.points, axis=0)
+    places = 10 + (found.points - low) / size * (width - 20, height - 20)
+    marks = [
+        el(
+            "path",
+            d=_SHAPES[looks[group][1]],
+            class_=f"mark {looks[group][0]}",
+            transform=f"translate({x:.0f} {y:.0f}) scale(.7)",
+            data_tip=shortened(text, _LONGEST_SENTENCE),
+        )
+        for (x, y), group, text in zip(places, found.groups, found.texts, strict=True)
     ]
-    return join([legend((marks[group], group) for group in groups), cloud(points)])
+    picture = el("svg", marks, viewBox=f"0 0 {width:.0f} {height:.0f}", class_="cloud")
+    return join([legend((icon(*look), group) for group, look in looks.items()), picture])
 
 
 # -- parts -----------------------------------------------------------------------------------------
 
 
-def _dot_line(row: Row, column: Column, ranking: Ranking, i: int) -> Line:
-    cell = row.cells[i]
-    value = cell.value or 0.0
-    mark = of_family(row.entry.report.system.family, bound=_is_bound(row))
-    return Line(
-        shortened(row.entry.label, _LONGEST_NAME),
-        [Dot(value, _bounds(cell), mark, _tip(row, (i,), ranking.columns))],
-        text=number(value, column.unit),
-        reference=value if _is_bound(row) else None,
+def _dot_row(row: Ranked, column: Column, ranking: Ranking, i: int) -> Row:
+    cell, bound = row.cells[i], _is_bound(row)
+    mark = Mark(
+        value=cell.value or 0.0,
+        interval=_bounds(cell),
+        family=row.entry.report.system.family,
+        hollow=bound,
+        tip=_tip(row, (i,), ranking.columns),
     )
+    text = number(mark.value, column.unit)
+    return Row(name=row.entry.label, marks=(mark,), text=text, bound=bound)
 
 
 def _heat_cell(cell: Correlation) -> Markup:
@@ -173,12 +244,12 @@ def _signed(value: float) -> str:
     return f"{value:+.2f}".replace("-", "\N{MINUS SIGN}")
 
 
-def _families_legend(rows: Sequence[Row]) -> Markup:
+def _families_legend(rows: Sequence[Ranked]) -> Markup:
     """The kinds of system in a picture, as the page orders them, and what is hollow."""
     found = {row.entry.report.system.family for row in rows if not _is_bound(row)}
-    items = [(of_family(f), title) for f, (title, _) in FAMILIES.items() if f in found]
+    items = [(icon(f, kind.marker), kind.title) for f, kind in KINDS.items() if f in found]
     if any(_is_bound(row) for row in rows):
-        items.append((in_series(0, bound=True), "hollow: bounds, not ranked"))
+        items.append((icon("unknown", "o", hollow=True), "hollow: bounds, not ranked"))
     return legend(items)
 
 
@@ -190,20 +261,13 @@ def _axis(column: Column) -> Axis:
     )
 
 
-def _scale(column: Column, rows: Sequence[Row], i: int) -> Scale:
-    cells = [row.cells[i] for row in rows]
-    values = [v for c in cells for v in (c.value, c.low, c.high) if v is not None]
-    logarithmic = column.unit == "perplexity"
-    return around(values, reverse=not column.higher_is_better, logarithmic=logarithmic)
-
-
 def _title(column: Column) -> str:
     aspect = ASPECT_TITLES.get(column.aspect, column.aspect)
     study = f" ({column.study})" if column.study else ""
     return f"{aspect}{study}: {column.title} ({unit_text(column.unit)})"
 
 
-def _is_bound(row: Row) -> bool:
+def _is_bound(row: Ranked) -> bool:
     return row.entry.report.system.is_bound
 
 
@@ -211,7 +275,7 @@ def _bounds(cell: Cell) -> tuple[float, float] | None:
     return None if cell.low is None or cell.high is None else (cell.low, cell.high)
 
 
-def _tip(row: Row, which: Sequence[int], columns: Sequence[Column]) -> str:
+def _tip(row: Ranked, which: Sequence[int], columns: Sequence[Column]) -> str:
     lines = [row.entry.label]
     for i in which:
         cell, column = row.cells[i], columns[i]

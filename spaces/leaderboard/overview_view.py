@@ -9,18 +9,17 @@ from markupsafe import Markup
 
 from ...metrics.registry import caution
 from ...pipelines.meta import known as agreement
+from ...plots.rows import Mark, Row
 from .address import missing
 from .data import Board, dataset_title, direction_title
+from .figures import SERIES, better_right, icon, legend, rows_picture
 from .groups import protocol_key
-from .marks import MOST_SERIES, in_series, legend
 from .markup import el, join, render, ui
 from .overview import Overview
 from .places import bold
 from .query import VIEWS, Query
 from .ranks import RankCache
-from .row_chart import Block, Dot, Line, better_right, row_chart
 from .runs import deviation
-from .scales import around
 from .scene import View, figure_box
 from .standings import Standings
 from .words import BOLD, BOUNDS, metric_title, number, shortened, unit_text
@@ -133,7 +132,7 @@ def _how_to_read(overview: Overview, standings: Standings, *, pending: bool) -> 
 
 def across_box(overview: Overview) -> Markup:
     """The picture with its title and caption."""
-    count = len(overview.systems[:MOST_SERIES])
+    count = len(overview.systems[: len(SERIES)])
     caption = "The first systems of the table. Hollow marks are bounds, which are not ranked."
     title = f"The best {count} systems, side by side" if count > 1 else "Direction by direction"
     return figure_box("across", title, caption, across_directions(overview))
@@ -141,30 +140,39 @@ def across_box(overview: Overview) -> Markup:
 
 def across_directions(overview: Overview) -> Markup:
     """One metric of the best systems and of the bounds, on each direction."""
-    systems, bounds = overview.systems[:MOST_SERIES], overview.bounds[:MOST_SERIES]
+    systems, bounds = overview.systems[: len(SERIES)], overview.bounds[: len(SERIES)]
     shown = [
-        *((in_series(n, bound=True), row) for n, row in enumerate(bounds)),
-        *((in_series(n), row) for n, row in enumerate(systems)),
+        *((*look, True, row) for look, row in zip(SERIES, bounds, strict=False)),
+        *((*look, False, row) for look, row in zip(SERIES, systems, strict=False)),
     ]
-    present = [v for _, row in shown for v in row.values if v is not None]
-    if not present:
+    if all(v is None for *_, row in shown for v in row.values):
         return el("p", "No system has a score.", class_="quiet-text")
-    scale = around(
-        present,
-        reverse=not overview.higher_is_better,
-        logarithmic=overview.unit == "perplexity",
-    )
-    lines = []
+    rows = []
     for i, column in enumerate(overview.columns):
         edition = f" #{column.edition}" if column.edition else ""
-        label = f"{direction_title(column.direction)}{edition}"
-        items = [
-            Dot(value, None, mark, f"{row.system}\n{label}: {number(value, overview.unit)}")
-            for mark, row in shown
+        name = f"{direction_title(column.direction)}{edition}"
+        marks = [
+            Mark(
+                value=value,
+                ink=ink,
+                shape=shape,
+                hollow=hollow,
+                tip=f"{row.system}\n{name}: {number(value, overview.unit)}",
+            )
+            for ink, shape, hollow, row in shown
             if (value := row.values[i]) is not None
         ]
-        lines.append(Line(label, items))
+        rows.append(Row(name=name, marks=tuple(marks)))
     title = f"{metric_title(overview.metric)} ({unit_text(overview.unit)})"
-    named = [(mark, shortened(row.system, _LONGEST_NAME)) for mark, row in shown]
-    named = [*named[len(bounds) :], *named[: len(bounds)]]
-    return join([legend(named), row_chart([Block(lines)], scale, better_right(title))])
+    named = [
+        (icon(ink, shape, hollow=hollow), shortened(row.system, _LONGEST_NAME))
+        for ink, shape, hollow, row in (*shown[len(bounds) :], *shown[: len(bounds)])
+    ]
+    picture = rows_picture(
+        tuple(rows),
+        better_right(title),
+        logarithmic=overview.unit == "perplexity",
+        reverse=not overview.higher_is_better,
+        broad=True,
+    )
+    return join([legend(named), picture])

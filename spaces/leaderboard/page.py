@@ -49,8 +49,6 @@ _STYLES = (
     "notices",
     "facts",
     "pictures",
-    "charts",
-    "scatter",
     "heat",
     "samples",
     "reported",

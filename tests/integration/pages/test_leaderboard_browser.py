@@ -256,7 +256,7 @@ class TestLongTable:
 class TestOtherViews:
     def test_all_directions(self, visit):
         page = visit("view=overview&metric=r_bleu")
-        page.wait_for_selector("[data-figure=across] .point")
+        page.wait_for_selector("[data-figure=across] svg [data-tip] >> visible=true")
         means = [float(v) for v in values(page, "mean") if v is not None]
         assert means == sorted(means, reverse=True)
         assert len(means) == 1, "the other has one direction; bounds are not among the systems"
@@ -338,7 +338,7 @@ class TestOtherViews:
         if view == "submit":
             page.wait_for_selector("#submit button:has-text('Check and score')")
         if view in ("overview", "pictures"):
-            page.wait_for_selector(".plot .rows")
+            page.wait_for_selector(".plot .drawn")
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
     def test_everything_is_reachable_by_keyboard_and_named(self, visit):

@@ -23,7 +23,7 @@ from .directions import NAME, DatasetFacts
 from .languages import language
 from .sources import SourceFile
 from .strict_toml import StrictTable, key_of, read_toml
-from .tables import Column, FileTable, HubTable, OwnFile, OwnText, Rows, Table
+from .tables import Column, HubSplit, OwnFile, OwnText, Rows, Table
 
 RESERVED = ("file", "hub")  # the keys that distinguish a table of files from one of styles
 
@@ -333,7 +333,7 @@ class _Reader:
             self._check_style(style, [part, "values", value])
         values = spec.values or {style: style for style in styles}
         if not spec.values:
-            found = {str(value) for value in table.column(spec.style)}
+            found = {str(value) for _, value in table.column(spec.style)}
             for style in sorted(found - set(styles)):
                 self._check_style(style, [part])
         kept = {style: frozenset(v for v, s in values.items() if s == style) for style in styles}
@@ -346,14 +346,15 @@ class _Reader:
     def _read_pairs(self, spec: SomePairs) -> Pairs:
         if isinstance(spec, str):
             return Pairs(self._files(spec))
-        references = (spec.references,) if isinstance(spec.references, str) else spec.references
         if isinstance(spec, PairsFiles):
+            references = (spec.references,) if isinstance(spec.references, str) else spec.references
             files = tuple(file for some in references for file in self._files(some))
             return Pairs(self._files(spec.sources), files)
         table = self._table(spec)
+        columns = (spec.references,) if isinstance(spec.references, str) else spec.references
         return Pairs(
             (Column(table, spec.source),),
-            tuple(Column(table, column) for column in references),
+            tuple(Column(table, column) for column in columns),
             Column(table, spec.id, numbers=True) if spec.id else None,
         )
 
@@ -375,18 +376,13 @@ class _Reader:
         if origin.hub is not None:
             folder, name = self._locate(origin.hub)
             config = f", {origin.config}" if origin.config else ""
-            return HubTable(
-                str(folder) if folder.exists() else origin.hub,
-                f"{name if folder.exists() else origin.hub}{config}, {origin.split}",
-                str(origin.split),
-                origin.config,
-                origin.revision,
-                rows,
-            )
+            repository, name = (str(folder), name) if folder.exists() else (origin.hub,) * 2
+            hub = HubSplit(repository, str(origin.split), origin.config, origin.revision)
+            return Table(hub, f"{name}{config}, {origin.split}", rows)
         path, name = self._locate(str(origin.file))
         if not name.lower().endswith(TABLES):
             raise InputError(f"{self.path}: {name} has no columns; {', '.join(TABLES)} files do")
-        return FileTable(path, name, rows)
+        return Table(path, name, rows)
 
     def _locate(self, given: str) -> tuple[Path, str]:
         """A path, and a name that does not reveal this machine's folders."""

@@ -154,7 +154,7 @@ def _read(files: Files, where: str, *, blank: bool) -> list[str]:
         for index, line in enumerate(() if blank else lines):
             if is_blank(line):
                 raise InputError(
-                    f"{where}: {file.name}, line {_number(file, index)} is blank: each line must "
+                    f"{where}: {file.name}, line {file.number(index)} is blank: each line must "
                     "be a sentence. Remove the line, and the same line from every references file"
                 )
             _check_leftover(line, file, index, where)
@@ -171,7 +171,7 @@ def _check_texts(rows: Sequence[Texts], file: SourceFile, where: str) -> None:
         check_no_records(lines, f"{where}: {file.name}", "text")
         if is_header(lines[0]):
             raise InputError(
-                f"{where}: {file.name}, line {_number(file, 0)} is a header, {quote(lines[0])}: "
+                f"{where}: {file.name}, line {file.number(0)} is a header, {quote(lines[0])}: "
                 "remove it, since every line must be a sentence"
             )
 
@@ -179,7 +179,7 @@ def _check_texts(rows: Sequence[Texts], file: SourceFile, where: str) -> None:
 def _check_leftover(text: str, file: SourceFile, index: int, where: str) -> None:
     if is_leftover(text):
         raise InputError(
-            f"{where}: {file.name}, line {_number(file, index)} is {quote(text)}, which a program "
+            f"{where}: {file.name}, line {file.number(index)} is {quote(text)}, which a program "
             "writes for a missing text, or for bytes: write the text, or leave a rewrite blank"
         )
 
@@ -213,11 +213,6 @@ def _check_ids(ids: Texts, file: SourceFile, where: str) -> None:
         first[name] = number
 
 
-def _number(file: SourceFile, index: int) -> int:
-    """The line of a sentence in its file, from 1."""
-    return file.number(index) if isinstance(file, OwnText | Column) else index + 1
-
-
 # -- what is doubtful ------------------------------------------------------------------------------
 
 
@@ -232,7 +227,7 @@ def labels_left_out(part: Part) -> dict[str, tuple[int, str | None]]:
     values = {value for _table, _column, some in kept for value in some}
     meant = {_plain(value): value for value in values}
     tables = {(table, column) for table, column, _some in kept}
-    labels = (str(label) for table, column in tables for label in table.column(column))
+    labels = (str(label) for table, column in tables for _, label in table.column(column))
     counts = Counter(label for label in labels if label not in values).most_common()
     return {label: (count, meant.get(_plain(label))) for label, count in counts}
 
@@ -280,7 +275,7 @@ def _doubts(
         sources[start:],
         characters=_has_no_spaces(corpus),
         noun="references",
-        number=lambda index: _number(file, start + index),
+        number=lambda index: file.number(start + index),
     )
     yield from beside.odd_forms(beside.sources, target_style)
     keys = [match_key(text) for text in beside.texts]

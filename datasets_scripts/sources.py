@@ -73,6 +73,10 @@ class SourceFile(ABC):
         """Its sentences, in order."""
         return read_lines(self.locate(data_dir))
 
+    def number(self, row: int) -> int:
+        """The line, counted from 1, of sentence ``row``, counted from 0."""
+        return row + 1
+
     def rewrites(self, data_dir: Path | str | None = None) -> list[tuple[str, ...]]:
         """Its rewrites of each sentence, in order: one per line, none where the line is blank."""
         return [() if is_blank(line) else (line,) for line in self.lines(data_dir)]

@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
@@ -29,43 +29,74 @@ _CELL = re.compile(rf"(?:^|\t)({_QUOTED}(?=\t|$)|[^\t]*)")  # of TSV, with its q
 
 
 @dataclass(frozen=True)
-class FileTable:
-    """A JSONL, CSV or TSV file."""
+class HubSplit:
+    """One split of a dataset that ``datasets.load_dataset`` reads: on the Hub, or in a folder."""
 
-    path: Path
+    repository: str  # owner/name, or the path of a folder
+    split: str
+    config: str | None = None
+    revision: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows with named columns: of a JSONL, CSV or TSV file, or of a Hub dataset."""
+
+    origin: Path | HubSplit
     name: str
     rows: Rows | None = None
-    commit: ClassVar[str] = ""
-    unit: ClassVar[str] = "line"  # what is counted
+
+    @property
+    def commit(self) -> str:
+        """The requested revision of a Hub dataset."""
+        return (self.origin.revision or "") if isinstance(self.origin, HubSplit) else ""
+
+    @property
+    def unit(self) -> str:
+        """What is counted in it: lines or rows."""
+        return "row" if isinstance(self.origin, HubSplit) else "line"
 
     def require(self) -> None:
-        """Raise :class:`MissingFileError` if it does not exist."""
-        check_file(self.path)
+        """Raise :class:`MissingFileError` if it does not exist, or cannot be loaded."""
+        if isinstance(self.origin, HubSplit):
+            _load(self.origin, self.name)
+        else:
+            check_file(self.origin)
 
     def state(self) -> str | None:
-        """Its place, size and times."""
-        return file_state(self.path)
+        """The place, size and times of a file; what the Hub has is unknown until it is loaded."""
+        return None if isinstance(self.origin, HubSplit) else file_state(self.origin)
 
-    def column(self, name: str) -> list[Any]:
-        """The values of a column."""
-        found = self._numbered()
-        columns = list(dict.fromkeys(key for _, row in found for key in row))
-        if name not in columns:
-            raise unknown_name(f"column of {self.name}", name, columns)
+    def column(self, name: str) -> list[tuple[int, Any]]:
+        """The values of a column, each with its line or row; class labels by their names.
+
+        Raises:
+            MissingFileError: see :meth:`require`.
+            UnknownNameError: no such column.
+            InputError: a line without it, or fewer rows than asked for.
+        """
+        if isinstance(self.origin, HubSplit):
+            loaded = _load(self.origin, self.name)
+            _check_column(self.name, name, loaded.column_names)
+            names = getattr(loaded.features[name], "names", None)
+            values = list(loaded[name])
+            if names:
+                values = [names[one] if one is not None and one >= 0 else None for one in values]
+            return cut(list(enumerate(values, start=1)), self.rows, self.name)
+        self.require()
+        stamp = self.origin.stat()
+        read = _parsed(self.origin, self.name, (stamp.st_mtime_ns, stamp.st_size))
+        found = cut(read, self.rows, self.name)
+        _check_column(self.name, name, dict.fromkeys(key for _, row in found for key in row))
         for number, row in found:
             if name not in row:
                 raise InputError(f"{self.name}, line {number}: {name!r} is missing")
-        return [row[name] for _, row in found]
+        return [(number, row[name]) for number, row in found]
 
-    def number(self, row: int) -> int:
-        """Its line in the file."""
-        return self._numbered()[row][0]
 
-    def _numbered(self) -> list[tuple[int, dict[str, Any]]]:
-        self.require()
-        stamp = self.path.stat()
-        read = _parsed(self.path, self.name, (stamp.st_mtime_ns, stamp.st_size))
-        return cut(read, self.rows, self.name)
+def _check_column(table: str, name: str, columns: Iterable[str]) -> None:
+    if name not in columns:
+        raise unknown_name(f"column of {table}", name, columns)
 
 
 @lru_cache(maxsize=8)
@@ -159,62 +190,14 @@ def _is_quoted(text: str) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class HubTable:
-    """One split of a dataset that ``datasets.load_dataset`` reads: on the Hub, or in a folder."""
-
-    repository: str  # owner/name, or the path of a folder
-    name: str
-    split: str
-    config: str | None = None
-    revision: str | None = None
-    rows: Rows | None = None
-    unit: ClassVar[str] = "row"
-
-    @property
-    def commit(self) -> str:
-        """The requested revision."""
-        return self.revision or ""
-
-    def require(self) -> None:
-        """Load it; raise :class:`MissingFileError` if that fails."""
-        _ = self._loaded
-
-    def state(self) -> str | None:
-        """Unknown until it is loaded."""
-        return None
-
-    def column(self, name: str) -> list[Any]:
-        """The values of a column; class labels are returned as their names."""
-        columns = self._loaded.column_names
-        if name not in columns:
-            raise unknown_name(f"column of {self.name}", name, columns)
-        values = list(self._loaded[name])
-        names = getattr(self._loaded.features[name], "names", None)
-        if names:
-            values = [
-                names[value] if value is not None and value >= 0 else None for value in values
-            ]
-        return cut(values, self.rows, self.name)
-
-    def number(self, row: int) -> int:
-        """Its row in the split."""
-        return row + (self.rows[0] if self.rows else 1)
-
-    @property
-    def _loaded(self) -> Any:
-        return _load(self.repository, self.name, self.config, self.split, self.revision)
-
-
-Table = FileTable | HubTable
-
-
 @lru_cache(maxsize=32)
-def _load(repository: str, name: str, config: str | None, split: str, revision: str | None) -> Any:
+def _load(hub: HubSplit, name: str) -> Any:
     import datasets  # imported here: it takes a second, which data in files need not wait for
 
     try:
-        return datasets.load_dataset(repository, config, split=split, revision=revision)
+        return datasets.load_dataset(
+            hub.repository, hub.config, split=hub.split, revision=hub.revision
+        )
     except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
         reason = str(error).split("\n")[0]
         raise MissingFileError(
@@ -319,36 +302,36 @@ class Column(SourceFile):
         """
         if self.flat:
             return [text for some in self.rewrites() for text in some]
-        return [self._text(row, value) for row, value in self._values()]
+        return [self._text(number, value) for number, value in self._values()]
 
     def number(self, row: int) -> int:
         """The line in the table, counted from 1, of sentence ``row``, counted from 0."""
-        return self.table.number(self._values()[row][0])
+        return self._values()[row][0]
 
     def rewrites(self, _data_dir: Path | str | None = None) -> list[tuple[str, ...]]:
         """No rewrite, one, or several per row; blank ones do not count."""
         found = []
-        for row, value in self._values():
+        for number, value in self._values():
             several = value if isinstance(value, list | tuple) else [] if value is None else [value]
-            texts = (self._text(row, one) for one in several)
+            texts = (self._text(number, one) for one in several)
             found.append(tuple(text for text in texts if not is_blank(text)))
         return found
 
     def _values(self) -> list[tuple[int, Any]]:
         values = self.table.column(self.column)
         if self.keep is None:
-            return list(enumerate(values))
+            return values
         column, wanted = self.keep
-        kinds = self.table.column(column)
-        return [(i, v) for i, v in enumerate(values) if str(kinds[i]) in wanted]
+        kinds = (str(kind) for _, kind in self.table.column(column))
+        return [one for one, kind in zip(values, kinds, strict=True) if kind in wanted]
 
-    def _text(self, row: int, value: Any) -> str:
+    def _text(self, number: int, value: Any) -> str:
         if isinstance(value, str):
             return value
         if self.numbers and isinstance(value, int):
             return str(value)
         kind = type(value).__name__
-        where = f"{self.table.name}, {self.table.unit} {self.table.number(row)}"
+        where = f"{self.table.name}, {self.table.unit} {number}"
         raise InputError(f"{where}: {self.column!r} is {value!r} ({kind}), not a text")
 
 

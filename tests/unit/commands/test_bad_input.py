@@ -23,7 +23,7 @@ from tstbench.datasets_scripts.catalog import load_data
 from tstbench.datasets_scripts.cleaning import is_blank
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.own import read_data
-from tstbench.datasets_scripts.tables import Column, FileTable, OwnText
+from tstbench.datasets_scripts.tables import Column, OwnText, Table
 from tstbench.errors import InputError
 from tstbench.files import file_name, parse_toml, write_jsonl
 from tstbench.hub import misunderstood
@@ -95,7 +95,7 @@ def test_a_reference_that_nobody_wrote_is_none(text, tmp_path):
     path.write_text(f"good\n{text}\n")
     assert OwnText(path, path.name).rewrites() == [("good",), ()]
     (tmp_path / "people.jsonl").write_text(json.dumps({"r": ["good", text]}) + "\n")
-    table = FileTable(tmp_path / "people.jsonl", "people.jsonl")
+    table = Table(tmp_path / "people.jsonl", "people.jsonl")
     assert Column(table, "r").rewrites() == [("good",)]
 
 

@@ -9,7 +9,6 @@ Examples:
   tstbench meta-evaluate mir2019 li2018 --metrics s_bleu bertscore acc
   tstbench meta-evaluate my.csv --column style=AnswerA --metrics acc --out agreement
   tstbench meta-evaluate li2018 --scores mine.csv --lower-is-better distance
-  tstbench meta-evaluate mir2019 --published
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from ..console import say, show, show_data
+from ..console import say, show
 from ..errors import InputError
 from ..files import home
 from .arguments import Parser, add_scoring_arguments, read_scoring
@@ -55,10 +54,6 @@ def add_arguments(parser: Parser) -> None:
         "--all",
         "print every coefficient, direction and model, at system level too, with its bounds",
     )
-    parser.switch(
-        "--published",
-        "a study's own published tables (mir2019, tstbench2025) computed again, as Markdown",
-    )
     parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
     parser.path(
         "--summary",
@@ -83,9 +78,6 @@ def run(arguments: argparse.Namespace) -> None:
         all_aspects=arguments.all_aspects,
         differences=not arguments.no_tests,
     )
-    if arguments.published:
-        _published(named, arguments)
-        return
     if arguments.scores and arguments.metrics:
         raise InputError("give --metrics or --scores: one report compares one kind")
     if arguments.lower_is_better and not arguments.scores:
@@ -126,17 +118,6 @@ def _command(arguments: argparse.Namespace) -> str:
     words += ["--resamples", str(arguments.resamples)]
     here = str(home())
     return " ".join(quote(word).replace(here, "$TSTBENCH_HOME") for word in words)
-
-
-def _published(named: Sequence[str], arguments: argparse.Namespace) -> None:
-    from ..files import write_text
-    from ..pipelines.meta.published import PUBLISHED, published
-
-    chosen = named if arguments.studies or arguments.study else PUBLISHED
-    text = "\n".join(f"## {study}\n\n{published(study, arguments.resamples)}" for study in chosen)
-    show_data(text)
-    if arguments.out:
-        write_text(arguments.out / "published.md", text)
 
 
 def _scored(arguments: argparse.Namespace) -> Scored:

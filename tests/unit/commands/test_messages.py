@@ -205,7 +205,6 @@ def workplace(tmp_path_factory):
     ("meta-evaluate li2018 --lower-is-better x", "--scores, which is not given"),
     ("meta-evaluate li2018 --column style=A", "--column"),
     ("meta-evaluate li2018 --resamples 3", "100"),
-    ("meta-evaluate li2018 --published", "published scores"),
     ("meta-evaluate li2018 --scores nothing.csv", "nothing.csv"),
     ("calibrate li2018 --out mine.txt", "mine.txt", ".json"),
     ("calibrate li2018 --out .", ".json"),

@@ -1,4 +1,6 @@
-"""Published tables computed again, as Markdown: the paper's number beside ours.
+"""Published tables computed again, as Markdown: ``python -m published_tables mir2019``.
+
+The paper's number stands beside ours.
 
 Tables 7 to 10 of Mir et al. (2019), from the scores that the authors published: a model's settings
 are put one after the other; correlations are Pearson's r of the metric and the mean human score of
@@ -11,14 +13,18 @@ ChatGPT's are public, so the part that can be computed is that between people's 
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...datasets_scripts.judgments.mir2019 import (
+from tstbench.console import show_data
+from tstbench.datasets_scripts.judgments.mir2019 import (
     ITEMS_PER_STYLE,
     MODELS,
     NATURALNESS_RATED,
@@ -28,15 +34,16 @@ from ...datasets_scripts.judgments.mir2019 import (
     human_scores,
     stored_scores,
 )
-from ...datasets_scripts.judgments.schema import Judgment
-from ...datasets_scripts.judgments.studies import STUDIES
-from ...datasets_scripts.judgments.tstbench2025 import FOLDERS, system_name
-from ...datasets_scripts.sources import BENCHMARK, fetch, upstream_file
-from ...datasets_scripts.tables import read_delimited
-from ...errors import InputError, unknown_name
-from ...metrics.statistics import SEED, divide
-from .coefficients import coefficient, correlate, draw
-from .result import table
+from tstbench.datasets_scripts.judgments.schema import Judgment
+from tstbench.datasets_scripts.judgments.studies import STUDIES
+from tstbench.datasets_scripts.judgments.tstbench2025 import FOLDERS, system_name
+from tstbench.datasets_scripts.sources import BENCHMARK, fetch, upstream_file
+from tstbench.datasets_scripts.tables import read_delimited
+from tstbench.errors import InputError, TSTBenchError, unknown_name
+from tstbench.files import write_text
+from tstbench.metrics.statistics import SEED, divide
+from tstbench.pipelines.meta.coefficients import coefficient, correlate, draw
+from tstbench.pipelines.meta.result import table
 
 _STI = "style_transfer_intensity/sentence_level"
 _CLASSIFIERS = {"fasttext": "fastText", "textcnn": "textcnn"}
@@ -514,3 +521,29 @@ def _tstbench2025() -> Iterator[str]:
     yield table(lines)
     weights = ", ".join(f"{name} {weight:.2f}" for name, weight in overall_weights().items())
     yield f"Least squares over all systems: overall follows {weights}.\n"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the tables of the studies that are named, or of all."""
+    parser = argparse.ArgumentParser(
+        prog="python -m published_tables", description="Published tables computed again."
+    )
+    parser.add_argument("studies", nargs="*", metavar="STUDY", help=", ".join(PUBLISHED))
+    parser.add_argument("--resamples", type=int, default=1000, help="of our intervals")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write them here, too")
+    arguments = parser.parse_args(argv)
+    try:
+        studies = arguments.studies or PUBLISHED
+        tables = (f"## {study}\n\n{published(study, arguments.resamples)}" for study in studies)
+        text = "\n".join(tables)
+        show_data(text)
+        if arguments.out:
+            write_text(arguments.out, text)
+    except TSTBenchError as error:
+        print(f"python -m published_tables: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

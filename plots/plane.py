@@ -161,7 +161,8 @@ def _ink(point: Point, size: Size) -> str:
 def _ranges(axes: Axes, points: Sequence[Point], size: Size) -> None:
     from matplotlib.collections import LineCollection
 
-    lines, inks = [], []
+    lines: list[list[tuple[float, float]]] = []
+    inks: list[str] = []
     for p in points:
         lines += [[(x, p.y) for x in p.across]] if p.across else []
         lines += [[(p.x, y) for y in p.up]] if p.up else []

@@ -14,35 +14,13 @@ from statistics import NormalDist
 import numpy as np
 
 from ...metrics.statistics import LEVEL
+from ...pipelines.analysis.correlation import FEWEST, Correlation
 from .ranking import Ranking, Row
-
-FEWEST_SYSTEMS = 4  # with 3, every order of the systems is likely by chance
-
-
-@dataclass(frozen=True)
-class Correlation:
-    """Spearman's rho, signed so that +1 means the metric orders systems as people do.
-
-    Attributes:
-        value: rho; ``None`` if nothing can be said: too few systems, or all with the same score.
-        low, high: its 95% interval, see :func:`interval_of_rho`.
-        systems: how many have both scores.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    systems: int
-
-    @property
-    def shown(self) -> bool:
-        """Whether its interval leaves out 0: metric and people agree, or disagree."""
-        return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
 @dataclass(frozen=True)
 class Correlations:
-    """Metrics x human aspects."""
+    """Metrics x human aspects: Spearman's rho, +1 where the metric orders systems as people do."""
 
     metrics: tuple[str, ...]
     aspects: tuple[str, ...]
@@ -95,7 +73,7 @@ def _spearman(ranking: Ranking, rows: list[Row], i: int, j: int) -> Correlation:
         ],
         dtype=float,
     ).reshape(-1, 2)
-    if len(pairs) < FEWEST_SYSTEMS or (pairs == pairs[0]).all(axis=0).any():
+    if len(pairs) < FEWEST or (pairs == pairs[0]).all(axis=0).any():
         return Correlation(None, None, None, len(pairs))
     sign = 1 if ranking.columns[i].higher_is_better else -1
     rho = sign * spearman(pairs[:, 0], pairs[:, 1])

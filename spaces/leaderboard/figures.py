@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from markupsafe import Markup
 
+from ...pipelines.analysis.correlation import Correlation
 from ...pipelines.analysis.trade_off import pareto_front
 from ...plots.canvas import page_svg
 from ...plots.colours import KINDS
 from ...plots.plane import PHONE, WIDE, Axis, Point, draw_plane
 from ...plots.rows import Mark, Row, draw_page_rows
-from .correlation import Correlation, Correlations
+from .correlation import Correlations
 from .markup import el, join
 from .ranking import Cell, Column, Ranking
 from .ranking import Row as Ranked
@@ -228,13 +229,13 @@ def _dot_row(row: Ranked, column: Column, ranking: Ranking, i: int) -> Row:
 
 def _heat_cell(cell: Correlation) -> Markup:
     if cell.value is None or cell.low is None or cell.high is None:
-        few = f"{cell.systems} systems"
+        few = f"{cell.points} systems"
         return el("td", el("b", "\N{EN DASH}"), el("small", few), class_="unsaid")
     return el(
         "td",
         el("b", _signed(cell.value)),
         el("small", f"{_signed(cell.low)} to {_signed(cell.high)}"),
-        el("small", f"{cell.systems} systems"),
+        el("small", f"{cell.points} systems"),
         class_=("agrees" if cell.value > 0 else "disagrees") if cell.shown else "unclear",
         style=f"--strength:{abs(cell.value):.2f}",
     )

@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from markupsafe import Markup
 
 from ...errors import TSTBenchError
+from ...pipelines.analysis.correlation import FEWEST
+from ...pipelines.analysis.style_space import NEIGHBOURS
 from .address import missing
-from .correlation import FEWEST_SYSTEMS, correlate
+from .correlation import correlate
 from .data import Board, Entry, direction_title
 from .figures import MOST_DOTS, dots, heat_map, lengths, style_cloud, trade_off
 from .markup import el, join, ui
@@ -20,7 +22,7 @@ from .ranking import Column, Ranking
 from .ranks import RankCache
 from .samples import load_samples
 from .scene import Scene, View, figure_box, lazy_box, open_scene
-from .style_map import NEIGHBOURS, SEPARATED, StyleMap, style_map
+from .style_map import SEPARATED, StyleMap, style_map
 
 _MOST_LENGTHS = 12  # systems whose texts are read for their lengths
 _CONTENT = ("multi_bleu", "r_bleu", "s_bleu", "multi_bert", "r_bert", "s_bert")
@@ -127,7 +129,7 @@ def _correlations(ranking: Ranking) -> Markup:
     if found is None:
         human = any(column.human for column in ranking.columns)
         why = (
-            f"Nothing can be said: fewer than {FEWEST_SYSTEMS} systems have human scores here, "
+            f"Nothing can be said: fewer than {FEWEST} systems have human scores here, "
             "bounds left out."
             if human
             else "The results have no human scores for this direction."
@@ -137,7 +139,7 @@ def _correlations(ranking: Ranking) -> Markup:
         "Spearman correlation over systems, bounds left out; +1 means that the metric orders them "
         "as people do, whichever direction is better. Below it, its 95% interval (Fisher's z). "
         "Grey: the interval contains 0, so it may be chance. Several cells are seen at once: one "
-        f"in 20 is coloured by chance alone. Below {FEWEST_SYSTEMS} systems nothing can be said."
+        f"in 20 is coloured by chance alone. Below {FEWEST} systems nothing can be said."
     )
     return figure_box("human", title, caption, heat_map(found))
 

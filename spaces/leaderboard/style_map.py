@@ -17,9 +17,9 @@ import numpy as np
 
 from ...errors import InputError
 from ...files import home, keep_json
+from ...pipelines.analysis.style_space import laid_out, separation
 
 SEPARATED = 2 / 3  # of the sentences must lie among sentences of their own style; by chance 1/2
-NEIGHBOURS = 10
 MOST_OF_A_GROUP = 150
 _FEWEST = 50  # of each style; with fewer, ten neighbours are no neighbourhood
 _RECIPE = "all-MiniLM-L6-v2, last layer, t-SNE, 1"  # to change with what a cached map depends on
@@ -33,7 +33,8 @@ class StyleMap:
     """Positions (N, 2), the group and text of each point, and what the map shows of style.
 
     Attributes:
-        separation: see :func:`separation`, of the sources and the human rewrites.
+        separation: how far the sources and the human rewrites are apart on the map, see
+            :func:`~...pipelines.analysis.style_space.separation`.
     """
 
     points: np.ndarray
@@ -59,8 +60,7 @@ def style_map(
     their style is. So the sources are those of every other sentence, and the rewrites those of the
     sentences in between.
 
-    Source: van der Maaten and Hinton (2008), as scikit-learn implements it; seeded. A finished map
-    is kept in ``$TSTBENCH_HOME/style-maps``.
+    A finished map is kept in ``$TSTBENCH_HOME/style-maps``.
 
     Args:
         sources: name of the group, and its sentences in the order of the test set.
@@ -88,32 +88,9 @@ def style_map(
         texts += own
     of_group = {sources[0]: 0, rewrites[0]: 1}
     styles = np.array([of_group.get(name, -1) for name in names])
-    points = _kept(texts, lambda: _laid_out((encode or _embedded)(texts)))
-    return StyleMap(points, tuple(names), tuple(texts), separation(points, styles))
-
-
-def separation(points: np.ndarray, styles: np.ndarray) -> float:
-    """The share of sentences that lie among their own style: by majority of 10 neighbours.
-
-    A tie counts half, so chance is 1/2.
-
-    Args:
-        points: (N, D).
-        styles: (N,), 0 or 1; others are left out.
-
-    >>> styles = np.arange(40) // 20
-    >>> far_apart = np.array([[x + 100.0 * style, 0.0] for x, style in enumerate(styles)])
-    >>> separation(far_apart, styles)
-    1.0
-    >>> separation(far_apart, 1 - np.arange(40) % 2) < 0.5
-    True
-    """
-    points, styles = points[styles >= 0], styles[styles >= 0]
-    apart = np.linalg.norm(points[:, None] - points[None], axis=-1)
-    np.fill_diagonal(apart, np.inf)
-    nearest = np.argsort(apart, axis=1, kind="stable")[:, :NEIGHBOURS]
-    own = (styles[nearest] == styles[:, None]).mean(axis=1)
-    return float(np.mean((own > 0.5) + (own == 0.5) / 2))
+    points = _kept(texts, lambda: laid_out((encode or _embedded)(texts)))
+    apart = separation(points[styles >= 0], styles[styles >= 0])
+    return StyleMap(points, tuple(names), tuple(texts), apart)
 
 
 def _evenly(sentences: Sequence[str], most: int) -> Sequence[str]:
@@ -127,7 +104,7 @@ def _kept(texts: Sequence[str], make: Callable[[], np.ndarray]) -> np.ndarray:
     with _ONE_AT_A_TIME:  # two readers of one map wait for one computation
         found = _read(path, len(texts))
         if found is None:
-            found = make().round(2)
+            found = make()
             keep_json(path, found.tolist())
         return found
 
@@ -144,10 +121,3 @@ def _embedded(texts: Sequence[str]) -> np.ndarray:
     from ...metrics.scorers.encoder import load_encoder  # torch takes seconds to import
 
     return load_encoder().sentence_vectors(texts)
-
-
-def _laid_out(vectors: np.ndarray) -> np.ndarray:
-    from sklearn.manifold import TSNE
-
-    perplexity = min(30.0, (len(vectors) - 1) / 3)
-    return TSNE(perplexity=perplexity, init="pca", random_state=0).fit_transform(vectors)

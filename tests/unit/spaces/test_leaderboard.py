@@ -309,7 +309,7 @@ class TestHuman:
         found = correlate(ranking_of(root))
         cells = dict(zip(found.metrics, found.cells, strict=True))
         assert cells["ACC"][0].value == cells["PPL"][0].value == pytest.approx(1.0)
-        assert cells["ACC"][0].systems == 4
+        assert cells["ACC"][0].points == 4
         assert cells["CoLA"][0].value is None, "a constant orders nothing"
 
 

@@ -18,7 +18,7 @@ from tstbench.spaces.leaderboard.overview_view import across_directions
 from tstbench.spaces.leaderboard.picture_view import lengths_picture, map_picture
 from tstbench.spaces.leaderboard.query import Query
 from tstbench.spaces.leaderboard.ranks import RankCache
-from tstbench.spaces.leaderboard.style_map import separation, style_map
+from tstbench.spaces.leaderboard.style_map import style_map
 
 BACK = "mini/positive-to-negative"
 HUMAN = {"family": "human"}
@@ -71,7 +71,7 @@ class TestAgreement:
         rated(root, {**{f"s{i}": 3.0 - i / 10 for i in range(5)}, "human": 5.0, "copy": 1.0})
         ((cell,),) = correlate(ranking_of(root)).cells
         assert cell.value == pytest.approx(-1)
-        assert cell.systems == 5
+        assert cell.points == 5
         assert cell.shown
 
     def test_nothing_is_said_of_three_systems(self, root):
@@ -230,12 +230,6 @@ class TestMap:
         assert np.array_equal(first.points, again.points)
         kept.write_text("[[1, 2]]")
         assert np.array_equal(self.draw(by_style=True).points, first.points), "a damaged file"
-
-    def test_separation_by_hand(self):
-        """Two far groups of 12, one of each with the other's label."""
-        points = np.array([[0.0, i] for i in range(12)] + [[900.0, i] for i in range(12)])
-        styles = np.array([0] * 11 + [1] + [1] * 11 + [0])
-        assert separation(points, styles) == pytest.approx(22 / 24)
 
     def test_it_says_why_there_is_none(self, root):
         board = Results(root).board

@@ -116,7 +116,7 @@ def length_sorted_batches(
     Raises:
         InputError: ``max_tokens`` is not positive.
 
-    Example:
+    Examples:
         >>> [batch.tolist() for batch in length_sorted_batches([2, 9, 3, 3], max_tokens=9)]
         [[1], [2, 3, 0]]
     """
@@ -148,7 +148,7 @@ class SentenceMemo:
     Args:
         score: gives one row per sentence, shape (N, ...), for N >= 1 distinct sentences.
 
-    Example:
+    Examples:
         >>> memo = SentenceMemo(lambda sentences: np.array([[float(len(s))] for s in sentences]))
         >>> memo(["good", "bad", "good"]).tolist(), len(memo)
         ([[4.0], [3.0], [4.0]], 2)

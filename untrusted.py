@@ -26,17 +26,16 @@ MAX_YAML_BYTES = 1 << 18  # of one YAML document: 256 KiB; without libyaml that 
 _MAX_DIGITS = 400  # of a YAML number: parts to base 60 take a time that grows with their square
 
 
-def parse_json(text: str, where: str, *, max_depth: int = MAX_DEPTH) -> Any:
+def parse_json(text: str, where: str) -> Any:
     """Parse one JSON value, as strictly as the standard (RFC 8259) allows.
 
     Args:
         text: the JSON.
         where: the file, or the file and the line, as an error names it.
-        max_depth: of lists and objects in one another.
 
     Raises:
         InputError: it is not JSON, has ``NaN`` or an infinite number, a key twice in one object,
-            half of a surrogate pair, or is nested more deeply.
+            half of a surrogate pair, or is nested more deeply than :data:`MAX_DEPTH`.
 
     >>> parse_json('{"a": [1, 2.5, null]}', "a.json")
     {'a': [1, 2.5, None]}
@@ -49,7 +48,7 @@ def parse_json(text: str, where: str, *, max_depth: int = MAX_DEPTH) -> Any:
         value = _DECODER.decode(text)
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
-        deep = text.count("[") + text.count("{") > max_depth and is_deeper(value, max_depth)
+        deep = text.count("[") + text.count("{") > MAX_DEPTH and is_deeper(value, MAX_DEPTH)
     except UnicodeEncodeError as error:
         raise InputError(f"{where}: half of a surrogate pair is not valid Unicode") from error
     except ValueError as error:
@@ -57,7 +56,7 @@ def parse_json(text: str, where: str, *, max_depth: int = MAX_DEPTH) -> Any:
     except RecursionError:
         deep = True
     if deep:
-        raise InputError(f"{where}: not JSON that can be used: nested more than {max_depth} levels")
+        raise InputError(f"{where}: not JSON that can be used: nested more than {MAX_DEPTH} levels")
     return value
 
 

@@ -203,16 +203,12 @@ def marker_text(corpus: Corpus) -> str | None:
     return _LICENSED.format(licence=corpus.facts.licence) if corpus.facts.licensed else _NO_LICENCE
 
 
-def model_front_matter(
-    trained_on: Iterable[str], tags: Sequence[str], *, namespace: str = "tstbench", **more: Any
-) -> str:
+def model_front_matter(trained_on: Iterable[str], tags: Sequence[str]) -> str:
     """YAML between ``---`` lines, as the Hub reads it.
 
     Args:
         trained_on: names of datasets or corpora; a model has the terms of what it learned from.
         tags: besides ``text-style-transfer``.
-        namespace: the owner of the datasets on the Hub.
-        more: further fields.
     """
     known = [DATASETS[name] for name in trained_on if name in DATASETS]
     licences = dict.fromkeys(facts.licence for facts in known)
@@ -222,7 +218,7 @@ def model_front_matter(
         "language": list(dict.fromkeys(facts.language for facts in known)) or ["en"],
         "tags": ["text-style-transfer", *tags],
     }
-    if published := [f"{namespace}/{facts.name}" for facts in known if facts.publishable]:
+    if published := [f"tstbench/{facts.name}" for facts in known if facts.publishable]:
         front["datasets"] = published
-    text = yaml.safe_dump({**front, **more}, sort_keys=False, allow_unicode=True, width=1000)
+    text = yaml.safe_dump(front, sort_keys=False, allow_unicode=True, width=1000)
     return f"---\n{text}---\n"

@@ -222,13 +222,11 @@ def upstream_files(repository: str, prefix: str = "") -> tuple[UpstreamFile, ...
     return tuple(upstream_file(repository, path) for path in paths)
 
 
-def fetch(file: UpstreamFile, *, base_url: str | None = None) -> Path:
+def fetch(file: UpstreamFile) -> Path:
     """The path of a verified copy: from the local mirror, an earlier download, or a new download.
 
-    Args:
-        file: the file.
-        base_url: the server of ``/<owner>/<repository>/<commit>/<path>``; default
-            ``$TSTBENCH_UPSTREAM_URL``, or else raw.githubusercontent.com.
+    The server of ``/<owner>/<repository>/<commit>/<path>`` is ``$TSTBENCH_UPSTREAM_URL``, or else
+    raw.githubusercontent.com.
 
     Raises:
         MissingFileError: it cannot be found or downloaded.
@@ -243,7 +241,7 @@ def fetch(file: UpstreamFile, *, base_url: str | None = None) -> Path:
     if _offline():
         absent = _absent(file, mirror)
         raise MissingFileError(f"{absent}. HF_HUB_OFFLINE is set, so it was not downloaded")
-    base = (base_url or os.environ.get("TSTBENCH_UPSTREAM_URL") or BASE_URL).rstrip("/")
+    base = (os.environ.get("TSTBENCH_UPSTREAM_URL") or BASE_URL).rstrip("/")
     url = f"{base}/{file.repository}/{file.commit}/{file.path}"
     try:
         _download(url, path, file)

@@ -52,14 +52,6 @@ def test_the_copy_is_found_by_variable_or_argument(corpus, monkeypatch):
     assert load_styles("gyafc_fr").training.name == "train"
 
 
-def test_misaligned_files_are_named_with_their_counts(corpus):
-    write(corpus / "Entertainment_Music/test/formal.ref2", ["only one"])
-    with pytest.raises(InputError) as error:
-        load_test_set(I2F, data_dir=corpus)
-    for part in ("test/informal has 2 lines", "test/formal.ref2 has 1"):
-        assert part in str(error.value)
-
-
 def test_building_needs_the_licence_by_name(corpus, tmp_path):
     for given in (None, "yes", "apache-2.0"):
         with pytest.raises(InputError, match=LICENCE):

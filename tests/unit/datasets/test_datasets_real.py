@@ -2,7 +2,6 @@
 
 import json
 
-import datasets
 import pytest
 from places import GOLDEN
 
@@ -46,28 +45,6 @@ def raw_lines(path):
 def quality(report, part, style):
     (found,) = (q for q in report.quality if (q.part, q.style) == (part, style))
     return found
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_built_folder_reads_back_as_the_test_sets(reports, name, tmp_path):
-    folder = str(reports[name].folder)
-    default = datasets.load_dataset(folder, cache_dir=str(tmp_path))
-    for direction in DATASETS[name].directions:
-        got = load_test_set(direction)
-        view = datasets.load_dataset(folder, direction.config, cache_dir=str(tmp_path))
-        for rows in (view["test"], default[direction.split("test")]):
-            assert tuple(rows["id"][:]) == got.ids
-            assert tuple(rows["source"][:]) == got.sources
-            assert tuple(map(tuple, rows["references"][:])) == got.references
-            assert set(rows["target_style"][:]) == {direction.target_style}
-        stream = datasets.load_dataset(folder, direction.config, split="test", streaming=True)
-        assert [row["source"] for row in stream] == list(got.sources)
-    styles = datasets.load_dataset(folder, "styles", cache_dir=str(tmp_path))
-    splits = load_styles(name, exclude_test=False).splits
-    assert {*styles} == {*splits} - ABSENT.get(name, set())
-    for part, want in ((part, splits[part]) for part in styles):
-        assert tuple(styles[part]["text"][:]) == want.texts
-        assert tuple(styles[part]["style"][:]) == want.labels
 
 
 @pytest.mark.parametrize("name", NAMES)

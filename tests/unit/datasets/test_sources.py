@@ -175,8 +175,9 @@ def test_offline_switch_is_obeyed(server, monkeypatch):
 def test_only_web_addresses(monkeypatch, tmp_path):
     monkeypatch.delenv("TSTBENCH_SOURCES", raising=False)
     monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+    monkeypatch.setenv("TSTBENCH_UPSTREAM_URL", f"file://{tmp_path}")
     with pytest.raises(MissingFileError, match="http or https"):
-        fetch(FILE, base_url=f"file://{tmp_path}")
+        fetch(FILE)
 
 
 def test_two_at_once_download_once(server):

@@ -28,8 +28,10 @@ PNG_DPI = 160
 DRAWN_DPI = 72.0  # one unit is one point
 _MARGIN = 0.12  # inches
 _HEX = re.compile(r"#[0-9a-f]{6}(?![0-9a-zA-Z])")
-_MARK = re.compile(
-    r'<g id="tip-(\d+)">((?:<defs>.*?</defs>)?<g[^>]*><use [^>]*?x="([\d.]+)" y="([\d.]+)")'
+_MARK = re.compile(r'<g id="tip-(\d+)">((?:<defs>.*?</defs>)?<use [^>]*?x="([\d.]+)" y="([\d.]+)")')
+_NEEDLESS = re.compile(  # in a page: all is inside, and the fonts are its own
+    r'<g/>| clip-path="[^"]*"|<defs><clipPath.*?</defs>|font-family: [^;"]*; '
+    r'| transform="rotate\(-0 [^"]*"'
 )
 _NAMES = {light: name for name, (light, _) in PAIRS.items()}
 _NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
@@ -93,7 +95,9 @@ def page_svg(draw: Callable[[], Figure], tips: Sequence[str], class_: str) -> st
     head, _, body = file.getvalue().partition("</defs>")  # with a style for all SVG of the page
     size = re.search(r'viewBox="[^"]*"', head)
     body = re.sub(r'<g id="(?!tip-)[^"]*"', "<g", body)
-    body = re.sub(r"\n *|font-family: [^;\"]*;| transform=\"rotate\(-0 [^\"]*\"", "", body)
+    body = _NEEDLESS.sub("", re.sub(r"\n *", "", body))
+    body = re.sub(r"(\.\d\d)\d+(?=[^<>]*>)", r"\1", body)  # of a point, and in no text
+    body = re.sub(r"<g>(<(?:path|use) [^>]*/>)</g>", r"\1", body)
     body = _HEX.sub(lambda m: f"var(--{_NAMES[m[0]]})" if m[0] in _NAMES else m[0], body)
 
     def marked(match: re.Match[str]) -> str:

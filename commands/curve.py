@@ -18,8 +18,7 @@ from pathlib import Path
 
 from ..console import say
 from ..errors import InputError, MissingFileError
-from ..trainers.system import open_system
-from ..trainers.system_card import SYSTEM_STORE
+from ..trainers.system import SYSTEM_STORE, open_system
 from ..trainers.training.curve import CURVE_FILE, LearningCurve, Series, read_curve
 from .arguments import Parser
 

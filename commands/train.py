@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from ..datasets_scripts.directions import Direction
     from ..datasets_scripts.load import StyleData
     from ..metrics.scorers.artefacts import Artefact
-    from ..trainers.system import SystemConfig
-    from ..trainers.system_card import StoredSystem
+    from ..trainers.system import StoredSystem, SystemConfig
 
 SCORERS = {
     "classifier": "the style classifier of a dataset",
@@ -50,7 +49,7 @@ _CONFIG = "settings in TOML; flags take precedence"
 
 def add_arguments(parser: Parser) -> None:
     """Add what to train; the other options depend on it."""
-    from ..trainers.registry import trainable
+    from ..trainers.system import trainable
 
     groups = {
         "systems": trainable(),
@@ -66,7 +65,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Dispatch by name."""
-    from ..trainers.registry import system_names
+    from ..trainers.system import system_names
 
     name, options = arguments.name, arguments.options
     known = [*SCORERS, *system_names()]
@@ -113,8 +112,7 @@ def _train_system(name: str, options: Sequence[str]) -> None:
     from ..datasets_scripts.load import load_training
     from ..pace import process_index
     from ..settings import read_settings
-    from ..trainers.registry import system_class
-    from ..trainers.system_card import SYSTEM_STORE
+    from ..trainers.system import SYSTEM_STORE, system_class
     from ..trainers.train import check_target, config_class, system_config, train_system
     from ..trainers.training.run import Run
 
@@ -150,7 +148,7 @@ def _train_system(name: str, options: Sequence[str]) -> None:
 
 def _system_parser(name: str, config: type[SystemConfig]) -> Parser:
     """Its flags are the fields of its configuration."""
-    from ..trainers.registry import system_class
+    from ..trainers.system import system_class
     from ..trainers.train import presets
     from ..trainers.training.run import Run
 
@@ -207,7 +205,7 @@ def _runs(
 def _directions(name: str, arguments: argparse.Namespace) -> tuple[Direction, ...]:
     """The directions to train on; one of a pair that a system learns both ways."""
     from ..datasets_scripts.catalog import directions_of, parse_direction
-    from ..trainers.registry import system_class
+    from ..trainers.system import system_class
 
     kind = system_class(name)
     if kind.ANY_DIRECTION and arguments.direction is None and arguments.dataset is None:

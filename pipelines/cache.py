@@ -25,7 +25,7 @@ from ..files import TEMPORARY, home, lock
 from ..metrics.scorers.artefacts import SCORERS
 from ..metrics.scorers.gguf import CONVERTED
 from ..store import Store
-from ..trainers.system_card import SYSTEM_STORE
+from ..trainers.system import SYSTEM_STORE
 from ..untrusted import MAX_LINE, read_json
 from . import kept_scores
 from .harness import lm_eval_files

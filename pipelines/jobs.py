@@ -26,7 +26,7 @@ from ..metrics.scorers.artefacts import SCORERS, Artefact
 from ..metrics.scorers.profile import Scorers
 from ..trainers.load import FoundSystem
 from ..trainers.prompted import Chat
-from ..trainers.system_card import SYSTEM_STORE
+from ..trainers.system import SYSTEM_STORE
 from .evaluate import Evaluated, cohort, evaluate, inputs_of, recipes_of
 from .outputs import Outputs
 from .report import SystemInfo, read_report

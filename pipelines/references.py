@@ -9,7 +9,7 @@ from ..datasets_scripts.load import TestSet
 from ..datasets_scripts.sources import BENCHMARK
 from ..datasets_scripts.system_outputs import SYSTEM_OUTPUTS, SystemOutput, read_output
 from ..errors import InputError, unknown_name
-from ..trainers.system_card import Family
+from ..trainers.card import Family
 from .report import SystemInfo
 
 REFERENCE = re.compile(r"reference-(\d+)")

@@ -31,7 +31,7 @@ from ..errors import InputError
 from ..files import decoded, split_lines, write_bytes, write_text
 from ..metrics.signature import column_of
 from ..records import Strict
-from ..trainers.system_card import Family
+from ..trainers.card import Family
 from ..untrusted import MAX_LINES_BYTES, parse_json, read_json, read_small
 
 SCHEMA_VERSION = 2

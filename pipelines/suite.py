@@ -16,7 +16,7 @@ from ..datasets_scripts.catalog import load_data
 from ..errors import InputError, unknown_name
 from ..metrics.registry import family_of
 from ..settings import from_texts
-from ..trainers.registry import system_class, system_names
+from ..trainers.system import system_class, system_names
 from .engines import InProcess, Ray, run
 from .evaluate import Evaluation
 from .jobs import Job, Left, Work, Workplace

@@ -22,10 +22,9 @@ from ..datasets_scripts.strict_toml import read_toml
 from ..errors import InputError, unknown_name
 from ..files import read_text
 from ..records import Strict
+from ..trainers.card import run_name
 from ..trainers.load import USUAL_CHOICE, Choice, FoundSystem, find_stored, find_system
-from ..trainers.registry import system_class, system_names
-from ..trainers.system import Generation, check_direction
-from ..trainers.system_card import SYSTEM_STORE, run_name
+from ..trainers.system import SYSTEM_STORE, Generation, check_direction, system_class, system_names
 from ..trainers.train import config_class, seeded, system_config
 from .outputs import Outputs, read_outputs
 from .predictions import Predictions, read_card

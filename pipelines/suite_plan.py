@@ -32,9 +32,7 @@ from ..pace import duration
 from ..settings import read_settings
 from ..trainers.load import is_same_but_seed, takes_long
 from ..trainers.prompted import Chat, dry_run
-from ..trainers.registry import system_class
-from ..trainers.system import Request, Task
-from ..trainers.system_card import SYSTEM_STORE
+from ..trainers.system import SYSTEM_STORE, Request, Task, system_class
 from ..trainers.train import system_config
 from .jobs import Work, Workplace
 from .scoring import Scoring

@@ -11,11 +11,10 @@ from ..console import shown
 from ..datasets_scripts.load import TestSet
 from ..errors import unknown_name
 from ..store import canonical
+from ..trainers.card import SystemCard
 from ..trainers.load import FoundSystem, find_system
 from ..trainers.postprocess import step_names
-from ..trainers.registry import system_class, system_names
-from ..trainers.system import USUAL, Generation
-from ..trainers.system_card import SystemCard
+from ..trainers.system import USUAL, Generation, system_class, system_names
 from .predictions import ONE_LINE, Answering, Predictions, Question
 from .references import bound_info, bound_predictions, is_reference
 from .report import SeedRun, SystemInfo

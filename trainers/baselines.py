@@ -11,8 +11,8 @@ from typing import ClassVar
 from ..datasets_scripts.load import TrainingData
 from ..errors import InputError
 from ..files import read_text, write_json
+from .card import Family
 from .system import Request, System, SystemCard, SystemConfig, Task
-from .system_card import Family
 from .training.run import IN_MEMORY, Run
 
 SENTENCES_FILE = "sentences.json"
@@ -43,7 +43,7 @@ class RandomTarget(System):
     """A random sentence of the target style: its style, no content.
 
     Attributes:
-        card: see :class:`~.system_card.SystemCard`.
+        card: see :class:`~.card.SystemCard`.
         sentences: training sentences of the target style.
     """
 

@@ -38,8 +38,8 @@ from ..errors import InputError, MissingFileError, MissingScorerError
 from ..metrics.scorers.weights import fetch, read_model, read_tokenizer
 from ..metrics.text import nltk_tokens, preparation
 from ..settings import Count, Natural, NotNegative, Positive, Share, read_settings, setting
+from .card import Family
 from .system import Request, System, SystemCard, SystemConfig, Task
-from .system_card import Family
 from .training.corpus import by_length
 from .training.loop import Learner, Terms, Update, learn
 from .training.pairs import (

@@ -37,8 +37,8 @@ from ..datasets_scripts.catalog import parse_direction
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError
 from ..settings import Count, Natural, Positive, Probability, Share, setting
+from .card import SystemCard
 from .markers import GAMMA, EditNoise, MarkerMemory, Ngram, SharedWordNoise, count_ngrams, salience
-from .system_card import SystemCard
 from .training.corpus import Corpus, by_length
 from .training.loop import Learner, Terms, Update
 from .training.networks import summed_word_loss

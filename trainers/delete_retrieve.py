@@ -22,6 +22,7 @@ from ..errors import InputError
 from ..files import read_text, write_json
 from ..metrics.text import preparation
 from ..settings import Count, Positive, setting
+from .card import Family
 from .markers import (
     GAMMA,
     ContentIndex,
@@ -33,7 +34,6 @@ from .markers import (
     salience,
 )
 from .system import Request, System, SystemCard, SystemConfig, Task
-from .system_card import Family
 from .training.run import IN_MEMORY, Run
 
 MODEL_FILE = "lexicon.json"

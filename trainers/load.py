@@ -17,9 +17,17 @@ from ..errors import InputError, UnknownNameError, unknown_name
 from ..hub import is_repo_id
 from ..pace import ask_before
 from ..settings import as_json, read_settings
-from .registry import system_class, system_names
-from .system import System, SystemConfig, check_direction, open_system
-from .system_card import SYSTEM_STORE, StoredSystem, SystemCard
+from .card import SystemCard
+from .system import (
+    SYSTEM_STORE,
+    StoredSystem,
+    System,
+    SystemConfig,
+    check_direction,
+    open_system,
+    system_class,
+    system_names,
+)
 from .train import planned_system, presets, system_config, train_system
 from .training.run import Run
 

@@ -30,9 +30,9 @@ from transformers.pipelines import PIPELINE_REGISTRY
 from ..datasets_scripts.catalog import parse_direction
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError, unknown_name
+from .card import MODEL_TYPE, SystemCard
 from .load import load_system
 from .system import Generation, System
-from .system_card import MODEL_TYPE, SystemCard
 
 __all__ = ["TASK", "TextStyleTransferPipeline", "TransferConfig", "TransferModel"]
 

@@ -41,11 +41,11 @@ from ..datasets_scripts.load import TrainingData, load_training
 from ..errors import InputError
 from ..files import temporary_folder
 from ..settings import identifying, setting
+from .card import Family
 from .prompting.cleaning import RULES, Cleaned, Context, clean, rule_names
 from .prompting.few_shot import Chooser, Pool, load_pool
 from .prompting.prompts import Example, Prompts, load_prompts
 from .system import Answer, Request, System, SystemCard, Task
-from .system_card import Family
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -58,9 +58,9 @@ from ..settings import (
     read_settings,
     setting,
 )
+from .card import Family
 from .prefix_lm import PrefixLM
 from .system import Request, System, SystemCard, SystemConfig, Task
-from .system_card import Family
 from .training.loop import Learner, Terms, Update, learn
 from .training.run import IN_MEMORY, Run
 from .training.sampler import Order

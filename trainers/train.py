@@ -20,9 +20,8 @@ from ..errors import InputError, unknown_name
 from ..files import check_replaceable, make_folder
 from ..pace import process_index, training
 from ..settings import read_settings
-from .registry import system_class
-from .system import SystemConfig
-from .system_card import SYSTEM_STORE, StoredSystem, SystemCard, run_name
+from .card import SystemCard, run_name
+from .system import SYSTEM_STORE, StoredSystem, SystemConfig, system_class
 from .training.curve import CURVE_FILE
 from .training.run import IN_MEMORY, Run
 

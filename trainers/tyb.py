@@ -34,8 +34,8 @@ from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.load import TrainingData
 from ..metrics.text import preparation
 from ..settings import Count, Natural, NotNegative, Positive, read_settings, setting
+from .card import Family
 from .system import Request, System, SystemCard, SystemConfig, Task
-from .system_card import Family
 from .training.corpus import by_length
 from .training.loop import Learner, Terms, Update, learn
 from .training.networks import TextCnn

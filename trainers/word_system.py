@@ -26,8 +26,8 @@ from ..metrics.scorers.fitting import save_weights
 from ..metrics.scorers.weights import within_size
 from ..metrics.text import preparation
 from ..settings import Count, Natural, read_settings, setting
+from .card import Family
 from .system import Request, System, SystemCard, SystemConfig, Task
-from .system_card import Family
 from .training.corpus import Corpus, by_length
 from .training.loop import Learner, learn
 from .training.run import IN_MEMORY, Run

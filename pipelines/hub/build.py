@@ -30,7 +30,8 @@ from ...errors import InputError, MissingFileError, TSTBenchError, unknown_name
 from ...files import check_inside, home, temporary_folder, write_bytes, write_jsonl, write_text
 from ...metrics.scorers.artefacts import SCORERS, base_datasets, find
 from ...metrics.scorers.artefacts import repository_name as scorer_name
-from ...trainers.system_card import SYSTEM_STORE, SystemCard, repository_name
+from ...trainers.card import SystemCard, repository_name
+from ...trainers.system import SYSTEM_STORE
 from ..growth import HISTORY_FILE, read_history
 from ..report import Report
 from ..results import RESULT_FILES, SAMPLES_FILE, Stored, read_direction, system_folders

@@ -11,8 +11,7 @@ from prepared import BACK, DIRECTION
 from tstbench.errors import InputError
 from tstbench.spaces.rewrite.offers import Offer
 from tstbench.trainers.load import FoundSystem
-from tstbench.trainers.system import System
-from tstbench.trainers.system_card import SYSTEM_STORE
+from tstbench.trainers.system import SYSTEM_STORE, System
 
 _FOLDERS = tempfile.TemporaryDirectory(prefix="tstbench-rewrite-")
 atexit.register(_FOLDERS.cleanup)

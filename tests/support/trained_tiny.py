@@ -7,7 +7,7 @@ from unittest.mock import patch
 from prepared import DIRECTION
 
 from tstbench.datasets_scripts.load import load_training
-from tstbench.trainers.system_card import SYSTEM_STORE
+from tstbench.trainers.system import SYSTEM_STORE
 from tstbench.trainers.train import system_config, train_system
 from tstbench.trainers.training.run import Run
 

@@ -38,11 +38,11 @@ from ...metrics.scorers.artefacts import base_datasets
 from ...metrics.scorers.weights import quiet_loading
 from ...metrics.text import preparation
 from ...settings import read_settings
+from ..card import Family
 from ..load import load_system
 from ..prefix_lm import drawn
 from ..prompting.prompts import instruction
 from ..system import Request, System, SystemCard, SystemConfig, Task
-from ..system_card import Family
 from ..training.corpus import by_length
 from ..training.pairs import Paired, lexical_pairs
 from ..training.run import IN_MEMORY, Run, half_of

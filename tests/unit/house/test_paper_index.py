@@ -7,7 +7,7 @@ import pytest
 from places import ROOT
 
 from tstbench.metrics.options import choices, parse_settings
-from tstbench.trainers.registry import SYSTEMS, system_class
+from tstbench.trainers.system import SYSTEMS, system_class
 
 PAGE = (ROOT / "docs" / "paper_index.md").read_text("utf-8")
 HEADED = re.findall(r"^## ([\w-]+)(.*?)(?=^## |\Z)", PAGE, flags=re.M | re.S)

@@ -21,7 +21,7 @@ from tstbench.pipelines.results import read_direction
 from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.seeds import MeanOfRuns, pooled
 from tstbench.pipelines.standings import read_standings
-from tstbench.trainers.system_card import SystemCard
+from tstbench.trainers.card import SystemCard
 
 METRICS = ("s_bleu", "r_bleu")
 RECIPE, OTHER = "a" * 64, "b" * 64

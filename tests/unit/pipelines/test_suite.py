@@ -16,7 +16,7 @@ from tstbench.errors import InputError
 from tstbench.pipelines import growth, jobs
 from tstbench.pipelines.report import read_report, read_samples
 from tstbench.pipelines.suite import read_suite
-from tstbench.trainers.system_card import SYSTEM_STORE
+from tstbench.trainers.system import SYSTEM_STORE
 
 SUITE = """
 out = "results"

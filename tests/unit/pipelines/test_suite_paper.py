@@ -16,7 +16,7 @@ from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.scorers.profile import COLA_MODEL
 from tstbench.pipelines.report import read_report
 from tstbench.pipelines.suite_file import suite_file
-from tstbench.trainers.registry import system_class
+from tstbench.trainers.system import system_class
 
 COLA_REVISION = "efffc0dbebedfdb84747a32b30ec0c3df15812b1"  # the pinned one
 GYAFC = "gyafc_em/informal-to-formal"

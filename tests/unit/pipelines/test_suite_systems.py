@@ -17,7 +17,7 @@ from tstbench.pipelines.predictions import card_path, read_card
 from tstbench.pipelines.report import read_report
 from tstbench.trainers.baselines import RandomTarget
 from tstbench.trainers.delete_retrieve import DeleteRetrieve
-from tstbench.trainers.system_card import SYSTEM_STORE
+from tstbench.trainers.system import SYSTEM_STORE
 from tstbench.trainers.train import system_config
 
 SYSTEMS = f"""

@@ -15,8 +15,7 @@ from tstbench.settings import as_json
 from tstbench.trainers.baselines import Copy, RandomTarget
 from tstbench.trainers.delete_retrieve import DeleteRetrieve, DeleteRetrieveConfig
 from tstbench.trainers.load import load_system
-from tstbench.trainers.registry import system_names
-from tstbench.trainers.system import Generation, SystemConfig
+from tstbench.trainers.system import Generation, SystemConfig, system_names
 from tstbench.trainers.train import train_system
 
 

@@ -16,8 +16,7 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_training
 from tstbench.errors import InputError, IntegrityError
 from tstbench.trainers.load import load_system
-from tstbench.trainers.registry import system_class
-from tstbench.trainers.system import Generation
+from tstbench.trainers.system import Generation, system_class
 from tstbench.trainers.train import system_config
 from tstbench.trainers.training import loop
 from tstbench.trainers.training.run import Run

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tstbench.datasets_scripts.load import load_training
-from tstbench.trainers.registry import SYSTEMS, system_class
+from tstbench.trainers.system import SYSTEMS, system_class
 from tstbench.trainers.train import presets, system_config
 from tstbench.trainers.training.run import Run
 

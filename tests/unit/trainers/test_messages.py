@@ -10,9 +10,8 @@ from tstbench.commands.cli import _run
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
-from tstbench.trainers.registry import system_class
 from tstbench.trainers.strap import read_paraphrases
-from tstbench.trainers.system import Generation
+from tstbench.trainers.system import Generation, system_class
 from tstbench.trainers.train import system_config
 from tstbench.trainers.training.run import Run
 from tstbench.trainers.training.selection import hold_out

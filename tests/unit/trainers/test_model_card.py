@@ -14,8 +14,9 @@ from trained_tiny import trained_tiny
 from tstbench.datasets_scripts.cards import model_front_matter
 from tstbench.datasets_scripts.load import load_training
 from tstbench.errors import IntegrityError
+from tstbench.trainers.card import PICTURE_FILE, SystemCard
 from tstbench.trainers.load import load_system
-from tstbench.trainers.system_card import PICTURE_FILE, SYSTEM_STORE, SystemCard
+from tstbench.trainers.system import SYSTEM_STORE
 from tstbench.trainers.train import Clock, train_system
 from tstbench.trainers.training.run import Run
 

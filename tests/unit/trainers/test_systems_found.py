@@ -13,9 +13,7 @@ from tstbench.datasets_scripts.catalog import load_data, parse_direction
 from tstbench.datasets_scripts.load import load_training
 from tstbench.errors import InputError
 from tstbench.trainers.load import Choice, find_system, load_system
-from tstbench.trainers.registry import system_class
-from tstbench.trainers.system import Generation
-from tstbench.trainers.system_card import SYSTEM_STORE
+from tstbench.trainers.system import SYSTEM_STORE, Generation, system_class
 from tstbench.trainers.train import train_system
 
 THERE = parse_direction("mini/negative-to-positive")

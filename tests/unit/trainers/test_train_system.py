@@ -14,8 +14,7 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_training
 from tstbench.errors import InputError, MissingSystemError, UnknownNameError
 from tstbench.trainers.load import find_system, load_system
-from tstbench.trainers.registry import SYSTEMS, system_class, system_names, trainable
-from tstbench.trainers.system_card import SYSTEM_STORE
+from tstbench.trainers.system import SYSTEM_STORE, SYSTEMS, system_class, system_names, trainable
 from tstbench.trainers.train import planned_system, system_config, train_system
 from tstbench.trainers.training.run import Run
 
@@ -198,6 +197,6 @@ def test_systems_are_listed_as_their_classes_say_and_none_is_imported():
     kinds = {name: system_class(name) for name in system_names()}
     trained = {name: one for name, one in kinds.items() if one.Config}
     assert trainable() == {name: one.__doc__.partition("\n")[0] for name, one in trained.items()}
-    code = "import sys; import tstbench.trainers.registry as r; r.trainable(); print(*sys.modules)"
+    code = "import sys; import tstbench.trainers.system as r; r.trainable(); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"torch", "sklearn", "nltk"} & set(done.stdout.split())

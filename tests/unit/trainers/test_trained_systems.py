@@ -9,8 +9,7 @@ from prepared import command_line
 from tstbench.datasets_scripts.catalog import directions_of, parse_direction
 from tstbench.pipelines.suite_file import read_suite, suite_file
 from tstbench.trainers.load import load_system
-from tstbench.trainers.registry import SYSTEMS, system_class
-from tstbench.trainers.system_card import SYSTEM_STORE
+from tstbench.trainers.system import SYSTEM_STORE, SYSTEMS, system_class
 from tstbench.trainers.train import presets, system_config
 
 DIRECTION = "mini/negative-to-positive"

@@ -14,8 +14,9 @@ from tstbench.metrics.scorers.lexicon import LexiconConfig, fit_lexicon
 from tstbench.metrics.scorers.train import LabelledSentences, default_config, fit
 from tstbench.metrics.scorers.word_vectors import WordVectorsConfig, fit_word_vectors
 from tstbench.settings import from_texts, read_settings
+from tstbench.trainers.card import SystemCard
 from tstbench.trainers.ctat import CtatConfig
-from tstbench.trainers.system_card import SYSTEM_STORE, SystemCard
+from tstbench.trainers.system import SYSTEM_STORE
 from tstbench.trainers.train import planned_system, system_config, train_system
 
 DRAW = random.Random(3)

@@ -18,8 +18,7 @@ from tstbench.errors import InputError, IntegrityError, MissingSystemError, Unkn
 from tstbench.pipelines.hub.serve import make_server
 from tstbench.trainers.load import load_system
 from tstbench.trainers.pipeline import TASK, direction_of
-from tstbench.trainers.system import System
-from tstbench.trainers.system_card import SYSTEM_STORE
+from tstbench.trainers.system import SYSTEM_STORE, System
 
 SENTENCES = ["the soup was cold .", "the waiter was slow and rude to all of us .", "bad ."]
 CLIENT = SUPPORT / "hub_pipeline_client.py"

@@ -7,7 +7,7 @@ import pytest
 from tstbench.datasets_scripts.cleaning import paper_v1
 from tstbench.datasets_scripts.directions import Direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart
-from tstbench.trainers.registry import system_class
+from tstbench.trainers.system import system_class
 from tstbench.trainers.training.run import Run
 
 DIRECTION = Direction("mini", "negative", "positive")

@@ -1,4 +1,4 @@
-"""A system's card, and the store that keeps trained systems (:mod:`tstbench.store`).
+"""A system's card, and the model card that is made of it.
 
 They are stored in ``$TSTBENCH_HOME/systems``, indexed by name and direction; the card is
 ``system.json``. The folder of a system is the same everywhere: in the store, where
@@ -24,11 +24,10 @@ from ..citation import BIBTEX
 from ..citation import PAPER as BENCHMARK_PAPER
 from ..datasets_scripts.cards import model_front_matter
 from ..datasets_scripts.catalog import DATASETS
-from ..errors import InputError, MissingSystemError, UnknownNameError
 from ..files import read_lines, read_text
 from ..metrics.scorers.artefacts import base_datasets
-from ..settings import Setting, described
-from ..store import README_FILE, Key, Store, StoredModel, recipe_of
+from ..settings import Setting
+from ..store import README_FILE, Key, StoredModel, recipe_of
 from .training.curve import CURVE_FILE, LearningCurve, Row, curve_picture
 
 CARD_FILE = "system.json"
@@ -50,7 +49,7 @@ class SystemCard:
 
     Attributes:
         name: its name on leaderboards.
-        kind: which class reads its files: a name of :data:`~.registry.SYSTEMS`.
+        kind: which class reads its files: a name of :data:`~.system.SYSTEMS`.
         family: how it was made, as the leaderboard groups systems.
         directions: names of the directions it supports; empty for any.
         needs_parallel: whether it learned from pairs.
@@ -138,10 +137,10 @@ def repository_name(card: SystemCard) -> str:
     >>> repository_name(SystemCard(name="dr", kind="dr", family="rule", directions=(mini,)))
     'dr-mini-negative-to-positive'
     """
-    return "-".join(_key(card)).replace("_", "-")
+    return "-".join(key_of(card)).replace("_", "-")
 
 
-def _key(card: SystemCard) -> Key:
+def key_of(card: SystemCard) -> Key:
     """Name, dataset, direction; ``all`` for a system that supports several directions."""
     if not card.directions:
         return card.name, "any", "all"
@@ -150,7 +149,8 @@ def _key(card: SystemCard) -> Key:
     return card.name, dataset, "all" if others else direction
 
 
-def _command(key: Key) -> str:
+def command_of(key: Key) -> str:
+    """The command that trains the system with a key."""
     name, dataset, direction = key
     what = f"--dataset {dataset}" if direction == "all" else f"--direction {dataset}/{direction}"
     return f"tstbench train {name} {what}"
@@ -162,11 +162,15 @@ MODEL_TYPE = "tstbench"  # by which transformers knows what a config.json is of
 _EXAMPLE = "the soup was cold and the waiter ignored us ."
 
 
-def describe(stored: StoredModel[SystemCard]) -> dict[str, str]:
+def texts_beside(stored: StoredSystem, known: Sequence[Setting]) -> dict[str, str]:
     """The texts beside a system's own files, by file name.
 
     A system that consists of a model of transformers may have a ``config.json`` of its own: it
     stays, and :mod:`.pipeline` can use that one as well.
+
+    Args:
+        stored: the system.
+        known: the settings of its kind, with their meaning and default.
     """
     card = stored.card
     config = {
@@ -182,11 +186,11 @@ def describe(stored: StoredModel[SystemCard]) -> dict[str, str]:
     rows = read_rows(stored)
     if rows:
         texts[PICTURE_FILE] = curve_picture([LearningCurve.of(card.name, rows)])
-    return {README_FILE: _readme(card, stored.hash, rows), **texts}
+    return {README_FILE: _readme(card, stored.hash, rows, known), **texts}
 
 
 def is_beside(file: Path) -> bool:
-    """Whether a file in a system's folder is one that :func:`describe` makes."""
+    """Whether a file in a system's folder is one that :func:`texts_beside` makes."""
     if file.name == CONFIG_FILE:
         try:
             content = json.loads(read_text(file))
@@ -196,13 +200,13 @@ def is_beside(file: Path) -> bool:
     return file.name in (README_FILE, PICTURE_FILE)
 
 
-def read_rows(stored: StoredModel[SystemCard]) -> list[Row]:
+def read_rows(stored: StoredSystem) -> list[Row]:
     """The rows of its learning curve; none if it has no curve."""
     file = stored.folder / CURVE_FILE
     return [json.loads(line) for line in read_lines(file)] if file.is_file() else []
 
 
-def _readme(card: SystemCard, digest: str, rows: Sequence[Row]) -> str:
+def _readme(card: SystemCard, digest: str, rows: Sequence[Row], known: Sequence[Setting]) -> str:
     directions = ", ".join(card.directions) or "any direction"
     taught = [name.split("/")[0] for name in card.directions]
     datasets = list(dict.fromkeys([*taught, *base_datasets(card.settings)]))
@@ -211,7 +215,7 @@ def _readme(card: SystemCard, digest: str, rows: Sequence[Row]) -> str:
         "Data": _data(card, datasets),
         "Training": _training(card, rows),
         "Scores on validation data": _scores(card),
-        "Settings": _settings(card),
+        "Settings": _settings(card, known),
         "Licence": _licence(datasets),
         "Cite": _citation(card),
     }
@@ -318,28 +322,17 @@ def _scores(card: SystemCard) -> Iterable[str]:
     ]
 
 
-def _settings(card: SystemCard) -> Iterable[str]:
+def _settings(card: SystemCard, known: Sequence[Setting]) -> Iterable[str]:
     if not card.settings:
         return ["It has none."]
-    known = {setting.name: setting for setting in _described(card.kind)}
+    meanings = {setting.name: setting for setting in known}
     rows = []
-    for name in sorted(card.settings, key=[*known, *card.settings].index):
-        about = known.get(name, Setting(name, ""))
+    for name in sorted(card.settings, key=[*meanings, *card.settings].index):
+        about = meanings.get(name, Setting(name, ""))
         usual = "" if about.default is None else json.dumps(about.default)
         cells = (f"`{name}`", json.dumps(card.settings[name]), usual, about.help)
         rows.append(f"| {' | '.join(map(_cell, cells))} |")
     return ["| setting | value | default | meaning |", "| --- | --- | --- | --- |", *rows]
-
-
-def _described(kind: str) -> list[Setting]:
-    """The settings of a kind of system, if what implements it is installed here."""
-    from .registry import system_class  # which imports the module of cards
-
-    try:
-        config = system_class(kind).Config
-    except (UnknownNameError, InputError, ImportError):
-        return []
-    return [] if config is None else described(config)
 
 
 def _cell(text: str) -> str:
@@ -361,16 +354,3 @@ def _citation(card: SystemCard) -> list[str]:
     lines = [f"The algorithm: {card.origin}.", ""] if card.origin else []
     lines += [f"The implementation and the benchmark: {BENCHMARK_PAPER}", ""]
     return [*lines, "```bibtex", *BIBTEX.strip().splitlines(), "```"]
-
-
-SYSTEM_STORE = Store(
-    what="system",
-    folder="systems",
-    card_file=CARD_FILE,
-    card_type=SystemCard,
-    key=_key,
-    describe=describe,
-    command=_command,
-    missing=MissingSystemError,
-    is_beside=is_beside,
-)

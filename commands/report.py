@@ -1,26 +1,32 @@
 """Print or write tables of the results that are there; nothing is computed or scored.
 
 RESULTS is the folder that 'evaluate --out' or 'run' wrote; default: ./results or ./demo. Without
---format, the ending of FILE says which: .tex, .md, .html, .csv or .txt.
+--format, the ending of FILE says which: .tex, .md, .html, .csv, .parquet or .txt.
 
 A terminal's table is as wide as the terminal: what does not fit follows in a second block. In a
-pipe it is as wide as needed, unless COLUMNS is set; for other programs there is --format csv.
+pipe it is as wide as needed, unless COLUMNS is set; for other programs there is --format csv,
+and Parquet for pandas and DuckDB: a row for each number, and with --each-seed for each run.
 
 Examples:
   tstbench report results
   tstbench report results --directions yelp --metrics acc multi_bleu ppl joint --out table.tex
   tstbench report results --layout metrics --metrics joint --format markdown --intervals
   tstbench report results --out numbers.csv
+  tstbench report results --each-seed --out scores.parquet
 """
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..console import say
 from ..errors import InputError
 from .arguments import Parser
+
+if TYPE_CHECKING:
+    from ..pipelines.rankings import FileForm
 
 LISTS = ("directions", "metrics", "systems")
 
@@ -38,7 +44,9 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.several("--systems", "NAME", "systems, ranked among one another; default: all")
     parser.add_argument(
-        "--format", choices=("table", "markdown", "latex", "html", "csv"), help="default: table"
+        "--format",
+        choices=("table", "markdown", "latex", "html", "csv", "parquet"),
+        help="default: table",
     )
     parser.add_argument(
         "--layout",
@@ -59,6 +67,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, choose, and print or write."""
+    from ..pipelines.ranked_table import parquet_values
     from ..pipelines.rankings import (
         ENDINGS,
         print_standings,
@@ -74,12 +83,15 @@ def run(arguments: argparse.Namespace) -> None:
                 raise InputError(f"{last!r} is read as one of --{name}: put RESULTS before it")
     root = Path(arguments.results) if arguments.results else default_results()
     out: Path | None = arguments.out
-    form = arguments.format or (ENDINGS.get(out.suffix.lower()) if out else "table")
+    form: FileForm | None = arguments.format
+    form = form or (ENDINGS.get(out.suffix.lower()) if out else "table")
     if form is None:
         raise InputError(
             f"{out}: its ending does not say which format; add --format, or use one of "
             f"{', '.join(ENDINGS)}"
         )
+    if form == "parquet" and out is None:
+        raise InputError("Parquet is a file: give its name, --out scores.parquet")
     standings = read_standings(
         root,
         arguments.directions,
@@ -87,9 +99,12 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.systems,
         each_seed=arguments.each_seed,
     )
-    how = {"layout": arguments.layout, "intervals": arguments.intervals}
+    how: dict[str, Any] = {"layout": arguments.layout, "intervals": arguments.intervals}
     if out is None:
         print_standings(standings, form, **how)
         return
-    write_standings(out, standings_text(standings, form, **how), form)
+    if form == "parquet":
+        write_standings(out, parquet_values(standings))
+    else:
+        write_standings(out, standings_text(standings, form, **how), form)
     say(f"wrote {out}")

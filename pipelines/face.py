@@ -22,7 +22,7 @@ from .evaluate import Evaluation
 from .evaluate import evaluate as evaluate_systems
 from .outputs import Outputs, read_outputs, system_of
 from .predictions import made_by
-from .ranked_table import HEADER, direction_table, values
+from .ranked_table import COLUMNS, direction_table, values
 from .ranking import Rank
 from .report import Report, SystemFacts, SystemInfo
 from .results import read_direction
@@ -135,7 +135,7 @@ def load_results(folder: Path | str, *, sentences: bool = False) -> pd.DataFrame
 def _frame(standings: Iterable[Standings]) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame([row for one in standings for row in values(one)], columns=list(HEADER))
+    return pd.DataFrame([row for one in standings for row in values(one)], columns=list(COLUMNS))
 
 
 def evaluate(

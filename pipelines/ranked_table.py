@@ -6,6 +6,7 @@ equal signatures), what is bold, how systems are ordered, what is said below.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -19,12 +20,16 @@ from .seeds import MeanScore
 from .standings import Column, Standings
 from .tables import Cell, RankedTable, Row, csv_text
 
+_GENERATOR = {b"generator": b"tstbench report"}  # in the metadata of Parquet
 DOUBT = "§"  # behind the name of a system whose outputs look wrong
-HEADER = (
-    "direction", "system", "bound", "metric", "value", "low", "high", "unit", "higher_is_better",
-    "rank_low", "rank_high", "p_best", "bold", "profile", "signature", "made_with", "sentences",
-    "data", "outputs_sha256", "seeds", "seed_deviation", "warnings",
-)  # fmt: skip
+# The columns of CSV and Parquet, and what is in them.
+COLUMNS = {
+    "direction": str, "system": str, "bound": bool, "metric": str, "value": float, "low": float,
+    "high": float, "unit": str, "higher_is_better": bool, "rank_low": int, "rank_high": int,
+    "p_best": float, "bold": bool, "profile": str, "signature": str, "made_with": str,
+    "sentences": int, "data": str, "outputs_sha256": str, "seeds": str, "seed_deviation": float,
+    "warnings": str, "family": str, "date": str, "run_of": str, "seed": int,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -328,11 +333,40 @@ def _count(n: int, what: str) -> str:
 
 def csv_values(standings: Sequence[Standings]) -> str:
     """One line per direction, system and score; numbers in full, empty where there is none."""
-    return csv_text(HEADER, (row for one in standings for row in values(one)), digits=None)
+    return csv_text(COLUMNS, (row for one in standings for row in values(one)), digits=None)
+
+
+def parquet_values(standings: Sequence[Standings]) -> bytes:
+    """The same as Parquet, for pandas, DuckDB or the Hub: empty cells are null."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
+    rows = [row for one in standings for row in values(one)]
+    columns = [
+        pa.array([row[place] for row in rows], kinds[kind])
+        for place, kind in enumerate(COLUMNS.values())
+    ]
+    table = pa.table(columns, names=list(COLUMNS))
+    stream = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata(_GENERATOR), stream)
+    return stream.getvalue()
+
+
+def is_ours(content: bytes) -> bool:
+    """Whether Parquet is of :func:`parquet_values`."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        found = pq.read_schema(pa.BufferReader(content)).metadata or {}
+    except pa.ArrowException:
+        return False
+    return _GENERATOR.items() <= found.items()
 
 
 def values(standings: Standings) -> Iterator[tuple[object, ...]]:
-    """One row per number, see :data:`HEADER`."""
+    """One row per number, see :data:`COLUMNS`."""
     for report in standings.reports:
         system, data = report.system, report.data
         for score in report.scores:
@@ -363,4 +397,8 @@ def values(standings: Standings) -> Iterator[tuple[object, ...]]:
                 " ".join(map(str, spread.seeds)) if spread else None,
                 spread.deviation if spread else None,
                 "; ".join(warnings_of(report, standings.reports)) or None,
+                system.family,
+                system.date,
+                system.seed_run.system if system.seed_run else None,
+                system.seed_run.seed if system.seed_run else None,
             )

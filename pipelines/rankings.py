@@ -8,8 +8,8 @@ from typing import Literal
 
 from ..console import show_data
 from ..errors import InputError
-from ..files import write_text
-from .ranked_table import HEADER, csv_values, direction_table, metric_tables
+from ..files import write_bytes
+from .ranked_table import COLUMNS, csv_values, direction_table, is_ours, metric_tables
 from .standings import Standings
 from .tables import GENERATOR, PREAMBLE, RankedTable, page, to_latex, to_markdown
 from .terminal_table import plain_table, print_ranked
@@ -17,8 +17,10 @@ from .terminal_table import plain_table, print_ranked
 Form = Literal["table", "markdown", "latex", "html", "csv"]
 Layout = Literal["directions", "metrics"]
 FORMS: tuple[Form, ...] = ("table", "markdown", "latex", "html", "csv")
-ENDINGS: Mapping[str, Form] = {
+FileForm = Form | Literal["parquet"]
+ENDINGS: Mapping[str, FileForm] = {
     ".tex": "latex", ".md": "markdown", ".html": "html", ".csv": "csv", ".txt": "table",
+    ".parquet": "parquet",
 }  # fmt: skip
 
 _BY = "Written by tstbench report"
@@ -81,24 +83,27 @@ def tables_of(standings: Sequence[Standings], layout: Layout) -> list[RankedTabl
     return [direction_table(one) for one in standings]
 
 
-def write_standings(path: Path, text: str, form: Form) -> None:
-    """Write :func:`standings_text` to a file, whole or not at all.
+def write_standings(path: Path, content: str | bytes, form: Form = "table") -> None:
+    """Write :func:`standings_text`, or the bytes of a Parquet file, whole or not at all.
 
     Raises:
         InputError: the file exists and is not one that this function wrote.
     """
     if path.is_dir():
         raise InputError(f"{path} is a folder, but must be a file")
-    if path.exists() and not _is_ours(path.read_bytes()[:400]):
+    if path.exists() and not _is_ours(path.read_bytes()):
         raise InputError(
             f"{path} was not written by 'tstbench report': it is left unchanged. Write to another "
             "file, or move this one away"
         )
-    write_text(path, _FIRST[form] + text)
+    whole = content if isinstance(content, bytes) else f"{_FIRST[form]}{content}".encode()
+    write_bytes(path, whole)
 
 
-def _is_ours(beginning: bytes) -> bool:
+def _is_ours(content: bytes) -> bool:
     """Whether a file begins as one of ours, in any format; an empty one may be replaced too."""
-    text = beginning.decode("utf-8", errors="replace")
+    if content.startswith(b"PAR1"):
+        return is_ours(content)
+    text = content[:400].decode("utf-8", errors="replace")
     first = text.partition("\n")[0].removesuffix("\r")
-    return not text or _BY in first or GENERATOR in text or first == ",".join(HEADER)
+    return not text or _BY in first or GENERATOR in text or first == ",".join(COLUMNS)

@@ -33,9 +33,9 @@ from ...metrics.scorers.artefacts import repository_name as scorer_name
 from ...trainers.card import SystemCard, repository_name
 from ...trainers.system import SYSTEM_STORE
 from ..growth import HISTORY_FILE, read_history
-from ..report import Report
+from ..ranked_table import parquet_values
 from ..results import RESULT_FILES, SAMPLES_FILE, Stored, read_direction, system_folders
-from ..standings import write_significance
+from ..standings import read_standings, write_significance
 from .cards import (
     COLUMNS,
     OUTPUTS_CARD,
@@ -409,13 +409,11 @@ def _is_licensed(stored: Stored) -> bool:
 
 
 def _stage_results(results: Path, found: Sequence[Stored], staging: Path) -> Path:
-    rows: list[dict[str, Any]] = []
     for stored in found:
         place = staging / stored.folder.relative_to(results)
         place.mkdir(parents=True)
         for name in _published_files(stored):
             shutil.copy(stored.folder / name, place)
-        rows += _score_rows(stored.report)
     for direction in sorted(staging.glob("*/*")):  # of what is published, and of nothing else
         write_significance(direction)
     human = results / "human.jsonl"
@@ -423,29 +421,10 @@ def _stage_results(results: Path, found: Sequence[Stored], staging: Path) -> Pat
     if human.is_file():  # the leaderboard shows people's scores beside the automatic ones
         rows_of_people = [_for_everybody(row, human) for row in read_judgments(human)]
         write_judgments(staging / "human.jsonl", rows_of_people)
-    write_jsonl(staging / "scores.jsonl", rows)
+    standings = read_standings(staging, each_seed=True)
+    write_bytes(staging / "scores.parquet", parquet_values(standings))
     write_text(staging / "README.md", _card(RESULTS_CARD, found))
     return staging
-
-
-def _score_rows(report: Report) -> Iterator[dict[str, Any]]:
-    """The lines of ``scores.jsonl`` for a report: one a score."""
-    system = report.system
-    for score in report.scores:
-        yield {
-            "direction": report.direction,
-            "system": system.name,
-            "family": system.family,
-            "date": system.date,
-            "profile": score.profile,
-            "metric": score.metric,
-            "value": score.value,
-            "low": score.interval.low if score.interval else None,
-            "high": score.interval.high if score.interval else None,
-            "unit": score.unit,
-            "signature": score.signature,
-            "made_with": score.made_with,
-        }
 
 
 def _card(text: str, found: Sequence[Stored]) -> str:

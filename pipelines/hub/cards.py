@@ -25,15 +25,19 @@ configs:
 - config_name: default
   data_files:
   - split: scores
-    path: scores.jsonl
+    path: scores.parquet
 ---
 # TSTBench results
 
-One row per score of a system on a direction: value, 95% interval, unit, the signature that lists
-everything the value depends on, and the versions of the libraries used. Only rows with
-equal signatures may be compared.
+One row per score of a system on a direction, each training seed for itself: value, 95% interval,
+unit, rank, the signature that lists everything the value depends on, and the versions of the
+libraries used. Only rows with equal signatures may be compared.
 
-`scores.jsonl` is made from the folders `<dataset>/<direction>/<system>/` beside it. They contain
+```python
+pandas.read_parquet("hf://datasets/tstbench/results/scores.parquet")
+```
+
+`scores.parquet` is made from the folders `<dataset>/<direction>/<system>/` beside it. They contain
 the full reports (`report.json`), every sentence with its scores (`samples.jsonl`), the bootstrap
 replicates (`replicates.parquet`) and, per direction, the paired significance (`significance.json`).
 Each report names the origin of its outputs. `human.jsonl`, if present, has human judgments of the

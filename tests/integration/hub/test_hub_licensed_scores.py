@@ -3,10 +3,12 @@
 The corpus is made up, in the layout of GYAFC; every sentence is our own.
 """
 
+import io
 import json
 from urllib.request import urlopen
 
 import huggingface_hub.constants
+import pyarrow.parquet as pq
 import pytest
 from hub_double import TOKEN, running
 from prepared import command_line
@@ -92,7 +94,7 @@ def test_scores_of_a_licensed_corpus_reach_the_hub_without_its_texts(
         push(tmp_path / "hub", token=TOKEN, endpoint=hub.url)
         sent = hub.repos["dataset", "tstbench/results"].files
     assert texts_in(content.decode("utf-8", "replace") for content in sent.values()) == []
-    rows = [json.loads(line) for line in sent["scores.jsonl"].splitlines()]
+    rows = pq.read_table(io.BytesIO(sent["scores.parquet"])).to_pylist()
     assert {row["metric"]: row["value"] for row in rows}["s_bleu"] == 100
     folder = f"{DIRECTION}/copy"
     assert {f"{folder}/report.json", f"{folder}/replicates.parquet"} <= sent.keys()

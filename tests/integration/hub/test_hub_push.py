@@ -133,13 +133,13 @@ def test_dry_run_changes_nothing_and_lists_everything(hub, root, results):
         "  + requirements.txt\n  + wordcount.py\n  tag v0.4.6"
     )
     push(results, token=TOKEN, endpoint=hub.url)
-    changed = {**RESULTS, "README.md": b"# More results\n", "scores.jsonl": b""}
+    changed = {**RESULTS, "README.md": b"# More results\n", "scores.parquet": b""}
     del changed[SIGNIFICANCE]
     write_repository(results, "dataset", "tstbench/results", changed)
     before = commits(hub)
     (plan,) = push(results, endpoint=hub.url, dry_run=True)  # reading needs no token
     assert str(plan) == (
-        f"dataset tstbench/results:\n  + scores.jsonl\n  ~ README.md\n  - {SIGNIFICANCE}"
+        f"dataset tstbench/results:\n  + scores.parquet\n  ~ README.md\n  - {SIGNIFICANCE}"
     )
     assert commits(hub) == before
 
@@ -148,11 +148,11 @@ def test_files_of_others_are_left_alone(hub, results):
     push(results, token=TOKEN, endpoint=hub.url)
     repo = hub.repos["dataset", "tstbench/results"]
     repo.commit({**repo.files, "submission/report.json": b'{"theirs": 1}'}, "merge a submission")
-    write_repository(results, "dataset", "tstbench/results", {**RESULTS, "scores.jsonl": b""})
+    write_repository(results, "dataset", "tstbench/results", {**RESULTS, "scores.parquet": b""})
     (plan,) = push(results, token=TOKEN, endpoint=hub.url)
-    assert (plan.added, plan.changed, plan.deleted) == (("scores.jsonl",), (), ())
+    assert (plan.added, plan.changed, plan.deleted) == (("scores.parquet",), (), ())
     assert repo.files["submission/report.json"] == b'{"theirs": 1}'
-    assert repo.files["scores.jsonl"] == b""
+    assert repo.files["scores.parquet"] == b""
 
 
 def test_a_file_that_somebody_deleted_is_sent_again(hub, results):
@@ -238,7 +238,7 @@ def test_no_connection(results, monkeypatch):
 
 def test_somebody_else_commits_meanwhile(hub, results, monkeypatch):
     push(results, token=TOKEN, endpoint=hub.url)
-    write_repository(results, "dataset", "tstbench/results", {**RESULTS, "scores.jsonl": b""})
+    write_repository(results, "dataset", "tstbench/results", {**RESULTS, "scores.parquet": b""})
     repo = hub.repos["dataset", "tstbench/results"]
     create_commit = huggingface_hub.HfApi.create_commit
 
@@ -250,7 +250,7 @@ def test_somebody_else_commits_meanwhile(hub, results, monkeypatch):
     with pytest.raises(PushError, match=r"412.*run again"):
         push(results, token=TOKEN, endpoint=hub.url)
     monkeypatch.undo()
-    assert "scores.jsonl" not in repo.files
+    assert "scores.parquet" not in repo.files
 
 
 def test_wrong_arguments(hub, root, tmp_path):

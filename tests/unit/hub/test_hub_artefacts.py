@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import pyarrow.parquet as pq
 import pytest
 from datasets import load_dataset
 from prepared import DIRECTION, prepared_home
@@ -96,7 +97,7 @@ def test_results_that_are_not_whole_are_named_and_not_published(tmp_path, result
     build_all(tmp_path / "hub", datasets=[], results=results, only=["results"])
     assert f"left out: {results / DIRECTION / 'copy'}" in capsys.readouterr().err
     folder = tmp_path / "hub" / "datasets" / "tstbench" / "results"
-    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    rows = pq.read_table(folder / "scores.parquet").to_pylist()
     assert {row["system"] for row in rows} == {"second"}
     assert not (folder / DIRECTION / "copy").exists()
     for record in json.loads((folder / DIRECTION / "significance.json").read_text()).values():

@@ -32,7 +32,7 @@ def root(tmp_path, capsys):
         capsys, *command, "--judgments", tmp_path / "judgments", "--only", "human_judgments"
     )
     assert (code, out.split("\t")[0]) == (0, "datasets/you/human_judgments"), err
-    files = {"README.md": b"# Results\n", "scores.jsonl": b""}
+    files = {"README.md": b"# Results\n", "scores.parquet": b""}
     write_repository(tmp_path / "root", "dataset", "you/results", files)
     return tmp_path / "root"
 
@@ -62,7 +62,7 @@ def test_push_sends_what_it_was_told_to_where_it_was_told_to(hub, root, capsys):
 
 
 def test_push_of_two_owners_repositories_of_one_name_asks_which(hub, root, capsys):
-    files = {"README.md": b"# Theirs\n", "scores.jsonl": b""}
+    files = {"README.md": b"# Theirs\n", "scores.parquet": b""}
     write_repository(root, "dataset", "them/results", files)
     assert "has results in two namespaces" in refusal(capsys, "hub", "push", root)
     assert hub.repos == {}

@@ -62,7 +62,10 @@ def made(tmp_path_factory):
 class TestResults:
     def test_a_row_of_scores_says_what_the_report_says(self, made):
         root, report, _ = made
-        assert lines(published(root, "results") / "scores.jsonl") == [
+        rows = pq.read_table(published(root, "results") / "scores.parquet").to_pylist()
+        said = ("direction", "system", "family", "date", "profile", "metric", "value", "low")
+        said += ("high", "unit", "signature", "made_with", "rank_low", "seed")
+        assert [{name: row[name] for name in said} for row in rows] == [
             {
                 "direction": DIRECTION,
                 "system": "ours",
@@ -76,6 +79,8 @@ class TestResults:
                 "unit": "percent",
                 "signature": score.signature,
                 "made_with": score.made_with,
+                "rank_low": 1,
+                "seed": None,
             }
             for score in report.scores
         ]

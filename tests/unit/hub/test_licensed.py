@@ -84,7 +84,7 @@ def published(said):
         "README.md": b"# Card\n\n| source |\n| --- |\n| " + text.upper() + b" |\n",
         "eval.yaml": b"name: x\ndescription: " + text + b"\n",
         "fingerprint.json": whole,
-        "scores.jsonl": lines({"direction": AT, "system": said, "value": 1.0}),
+        "scores.parquet": parquet({"direction": [AT], "system": [said], "value": [1.0]}),
         "outputs.jsonl": row,
         "human.jsonl": lines({"dataset": "mini", "note": f"'{said}' is odd"}),
         f"{AT}/significance.json": json.dumps({"acc": {"ranks": {said: [1, 1]}}}).encode(),

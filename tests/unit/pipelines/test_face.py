@@ -118,8 +118,8 @@ def test_who_made_outputs_is_said_beside_the_file_by_an_option_or_in_python(
         scores = tstbench.evaluate(predictions, DIRECTION, metrics="s_bleu", info=info)
         assert scores.report.system.date == "2020"
     for text, named in (
-        ('[one]\nfamly = "rule"', "line 2: unknown key 'one.famly'. Did you mean 'family'"),
-        ('[one]\nfamily = "rules"', "line 2: one.family: .*'fpft'"),
+        ('[one]\nfamly = "rule"', "unknown key 'one.famly'. Did you mean 'family'"),
+        ('[one]\nfamily = "rules"', "one.family: .*'fpft'"),
         ('[three]\nfamily = "rule"', "unknown system 'three'"),
     ):
         said.write_text(text)

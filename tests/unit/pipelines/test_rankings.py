@@ -8,11 +8,17 @@ import shutil
 import subprocess
 from dataclasses import replace
 
+import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
 
 from tstbench.errors import InputError
-from tstbench.pipelines.ranked_table import HEADER, direction_table, metric_tables
+from tstbench.pipelines.ranked_table import (
+    COLUMNS,
+    direction_table,
+    metric_tables,
+    parquet_values,
+)
 from tstbench.pipelines.ranking import Rank
 from tstbench.pipelines.rankings import (
     FORMS,
@@ -338,10 +344,32 @@ def test_a_file_of_ours_is_replaced_and_no_other(form, tmp_path):
 
 def test_a_csv_with_our_columns_is_ours(tmp_path):
     path = tmp_path / "out.csv"
-    path.write_text(",".join(HEADER) + "\n1,2\n")
+    path.write_text(",".join(COLUMNS) + "\n1,2\n")
     write_standings(path, "new", "csv")
     assert path.read_text() == "new"
-    for columns in (HEADER[:-1], HEADER[1:], (*HEADER, "mine"), ("a", "b")):
+    for columns in ([*COLUMNS][:-1], [*COLUMNS][1:], (*COLUMNS, "mine"), ("a", "b")):
         path.write_text(",".join(columns) + "\n1,2\n")
         with pytest.raises(InputError, match="left unchanged"):
             write_standings(path, "new", "csv")
+
+
+def test_parquet_has_the_rows_of_csv_with_types_and_replaces_only_its_own(tmp_path):
+    path, standings = tmp_path / "scores.parquet", two_directions()
+    for _ in range(2):  # the second time it replaces what it wrote
+        write_standings(path, parquet_values(standings))
+    table = pq.read_table(path)
+    rows = list(csv.DictReader(io.StringIO(standings_text(standings, "csv"))))
+    assert table.column_names == list(rows[0])
+    words = {True: "yes", False: "no", None: ""}
+    for ours, theirs in zip(table.to_pylist(), rows, strict=True):
+        told = {n: words[v] if v is None or v is True or v is False else v for n, v in ours.items()}
+        assert {name: str(value) for name, value in told.items()} == theirs
+    kinds = {
+        name: str(table.schema.field(name).type) for name in ("bound", "value", "seed", "date")
+    }
+    assert kinds == {"bound": "bool", "value": "double", "seed": "int64", "date": "string"}
+    pq.write_table(table.replace_schema_metadata(None), path)
+    for foreign in (path.read_bytes(), b"PAR1 and no more"):
+        path.write_bytes(foreign)
+        with pytest.raises(InputError, match="left unchanged"):
+            write_standings(path, parquet_values(standings))

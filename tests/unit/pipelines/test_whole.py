@@ -192,7 +192,7 @@ def test_the_hub_gets_the_others(kind, whole, tmp_path):
     reports = {path.split("/")[2] for path in published if path.endswith("/report.json")}
     assert reports == WHOLE
     assert not any(path.endswith(("notes.txt", "loop", "history.jsonl")) for path in published)
-    assert BAD.encode() not in repository.source("scores.jsonl").read_bytes()
+    assert BAD.encode() not in repository.source("scores.parquet").read_bytes()
 
 
 def test_judgments_elsewhere_are_not_read(whole, tmp_path):

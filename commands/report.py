@@ -90,8 +90,6 @@ def run(arguments: argparse.Namespace) -> None:
             f"{out}: its ending does not say which format; add --format, or use one of "
             f"{', '.join(ENDINGS)}"
         )
-    if form == "parquet" and out is None:
-        raise InputError("Parquet is a file: give its name, --out scores.parquet")
     standings = read_standings(
         root,
         arguments.directions,
@@ -101,6 +99,8 @@ def run(arguments: argparse.Namespace) -> None:
     )
     how: dict[str, Any] = {"layout": arguments.layout, "intervals": arguments.intervals}
     if out is None:
+        if form == "parquet":
+            raise InputError("Parquet is a file: give its name, --out scores.parquet")
         print_standings(standings, form, **how)
         return
     if form == "parquet":

@@ -102,14 +102,7 @@ def read_any(study: str, layout: Layout) -> list[Judgment]:
     if study not in STUDIES and ("/" in study or "." in study):
         return read_study(Path(study), layout)
     found = parse_study(study)
-    if study == "li2018":
-        from ..datasets_scripts.judgments.li2018 import li2018_judgments
-
-        ratings = li2018_judgments()
-        say(str(ratings))
-        rows = ratings.judgments
-    else:
-        rows = found.judgments()
+    rows = found.judgments()
     say(str(found))
     return rows
 

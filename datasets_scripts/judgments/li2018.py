@@ -12,7 +12,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...files import read_text
@@ -35,33 +34,7 @@ MadeBy = dict[tuple[str, str, str], list[tuple[Direction, str, str]]]
 Rated = tuple[str, str, dict[str, int]]  # source, output, and its ratings by the export's names
 
 
-@dataclass(frozen=True)
-class Ratings:
-    """The joined judgments, and everything about the join that a reader should know.
-
-    Attributes:
-        judgments: one per system, sentence and aspect, in the order of the export.
-        rows: rows of the export.
-        outputs: outputs rated in them; a text shown twice in a row counts twice. Each is one of a
-            system's.
-        repeated: judgments of texts that their row showed more than once and that the worker rated
-            differently; their note lists all ratings.
-    """
-
-    judgments: list[Judgment] = field(default_factory=list)
-    rows: int = 0
-    outputs: int = 0
-    repeated: int = 0
-
-    def __str__(self) -> str:
-        """What was read, in one line."""
-        return (
-            f"{self.rows} rows, {self.outputs} rated outputs, {len(self.judgments)} judgments; "
-            f"{self.repeated} of a text rated differently within its row"
-        )
-
-
-def li2018_judgments() -> Ratings:
+def judgments() -> list[Judgment]:
     """The study's ratings, joined to the systems' released outputs.
 
     Raises:
@@ -83,13 +56,10 @@ def add_outputs(made_by: MadeBy, system: str, rows: TestSet, outputs: Sequence[s
         made_by.setdefault(key, []).append((rows.direction, name, system))
 
 
-def judgments() -> list[Judgment]:
-    """The judgments alone; see :func:`li2018_judgments`."""
-    return li2018_judgments().judgments
-
-
-def read_ratings(path: Path | str, made_by: MadeBy) -> Ratings:
+def read_ratings(path: Path | str, made_by: MadeBy) -> list[Judgment]:
     """Read an export and join it to the systems by source, target style and output.
+
+    One judgment per system, sentence and aspect comes of it, in the order of the export.
 
     A text that several systems made gets a judgment for each. If a row shows such a text several
     times, its last rating counts for all of them, as in the authors' own evaluation: which copy
@@ -102,23 +72,15 @@ def read_ratings(path: Path | str, made_by: MadeBy) -> Ratings:
         made_by: every system's outputs.
     """
     judgments: list[Judgment] = []
-    rows = outputs = 0
     for row in csv.DictReader(io.StringIO(read_text(path), newline="")):
-        rows += 1
         shown: dict[tuple[str, str, str], list[Rated]] = {}
         for source, output, ratings in _rated(row):
-            outputs += 1
             key = match_key(source), row["Input.target"], match_key(output)
             shown.setdefault(key, []).append((source, output, ratings))
         for key, copies in shown.items():
             for whose in made_by[key]:
                 judgments += _judge(whose, copies)
-    return Ratings(
-        judgments,
-        rows=rows,
-        outputs=outputs,
-        repeated=sum(judgment.note is not None for judgment in judgments),
-    )
+    return judgments
 
 
 def _rated(row: Mapping[str, str]) -> Iterator[Rated]:

@@ -65,7 +65,9 @@ _ALL = (
         terms="CC BY-SA 4.0: if you share the rows, credit the authors and keep the licence.",
         provenance="Eight systems on 400 Yelp sentences, style, content and fluency from 1 to 5, "
         "one Mechanical Turk worker for each sentence, so that no agreement of raters can be "
-        "computed. Joined to the released outputs by text; ids of workers are left out.",
+        "computed. Joined to the released outputs by text; 58 of the 9,600 judgments are of a text "
+        "that was shown more than once and rated differently: the last rating counts, and a note "
+        "lists all. Ids of workers are left out.",
     ),
     Study(
         name="mir2019",

@@ -10,7 +10,7 @@ from tstbench.commands.cli import main
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.judgments.li2018 import (
     add_outputs,
-    li2018_judgments,
+    judgments,
     read_ratings,
     success_rate,
 )
@@ -76,23 +76,19 @@ ONLY_DOWN = shown(
 
 
 def scores(ratings, system, sample_id):
-    return {
-        j.aspect: j.score
-        for j in ratings.judgments
-        if (j.system, j.sample_id) == (system, sample_id)
-    }
+    return {j.aspect: j.score for j in ratings if (j.system, j.sample_id) == (system, sample_id)}
 
 
 def test_outputs_are_found_by_their_text_not_their_place(tmp_path):
     ratings = read_ratings(export(tmp_path / "r.csv", SECOND_UP, ONLY_DOWN), made_by())
-    assert (ratings.rows, ratings.outputs, len(ratings.judgments)) == (2, 4, 12)
-    assert ratings.repeated == 0
+    assert len(ratings) == 12
+    assert not [judgment for judgment in ratings if judgment.note]
     up, down = "yelp-test-0-00001", "yelp-test-1-00000"
     assert scores(ratings, "first", up) == {"fluency": 5, "style": 5, "content": 4}
     assert scores(ratings, "second", up) == {"fluency": 5, "style": 1, "content": 5}
     assert scores(ratings, "first", down) == {"fluency": 5, "style": 5, "content": 5}
     assert scores(ratings, "second", down) == {"fluency": 3, "style": 4, "content": 4}
-    assert {j.direction for j in ratings.judgments if j.sample_id == down} == {DOWN.name}
+    assert {j.direction for j in ratings if j.sample_id == down} == {DOWN.name}
 
 
 def test_a_text_of_two_systems_counts_for_both_with_its_last_rating(tmp_path):
@@ -106,26 +102,26 @@ def test_a_text_of_two_systems_counts_for_both_with_its_last_rating(tmp_path):
     for system in ("first", "second"):
         found = scores(ratings, system, "yelp-test-0-00000")
         assert found == {"fluency": 5, "style": 5, "content": 3}
-    notes = {(j.aspect, j.note) for j in ratings.judgments}
+    notes = {(j.aspect, j.note) for j in ratings}
     assert notes == {
         ("fluency", "shown 2 times in its row, rated 4, 5: the last counts"),
         ("style", None),
         ("content", None),
     }
-    assert (ratings.outputs, len(ratings.judgments), ratings.repeated) == (2, 6, 2)
+    assert len(ratings) == 6
 
 
 def test_the_text_is_as_it_was_shown_last(tmp_path):
     shapes = ("the soup was warm .", "The soup was  warm .")
     row = shown("positive", "the soup was cold .", *((text, said(4, 5, 3)) for text in shapes))
-    found = read_ratings(export(tmp_path / "r.csv", row), made_by()).judgments
+    found = read_ratings(export(tmp_path / "r.csv", row), made_by())
     assert {one.output for one in found} == {"The soup was  warm ."}
     assert {one.note for one in found} == {None}
 
 
 def test_no_worker_or_assignment_is_named(tmp_path):
     ratings = read_ratings(export(tmp_path / "r.csv", SECOND_UP, ONLY_DOWN), made_by())
-    write_judgments(tmp_path / "human.jsonl", ratings.judgments)
+    write_judgments(tmp_path / "human.jsonl", ratings)
     written = (tmp_path / "human.jsonl").read_text("utf-8")
     assert len(read_judgments(tmp_path / "human.jsonl")) == 12
     assert WORKER not in written
@@ -135,12 +131,11 @@ def test_no_worker_or_assignment_is_named(tmp_path):
 def test_success_needs_four_on_every_aspect(tmp_path):
     ratings = read_ratings(export(tmp_path / "r.csv", SECOND_UP, ONLY_DOWN), made_by())
     by_system = {
-        name: success_rate(j for j in ratings.judgments if j.system == name)
-        for name in ("first", "second")
+        name: success_rate(j for j in ratings if j.system == name) for name in ("first", "second")
     }
     assert by_system == {"first": 1.0, "second": 0.0}  # by hand: (5,5,4), (5,5,5); a 1, a 3
     # An output that was not rated on an aspect is in neither number of the share.
-    rows = [j for j in ratings.judgments if j.system == "first"]
+    rows = [j for j in ratings if j.system == "first"]
     first = next(j for j in rows if j.aspect == "style")
     unrated = [first.model_copy(update={"sample_id": "x", "score": s}) for s in (1.0, None)]
     assert success_rate([*rows, *unrated]) == 1.0
@@ -153,16 +148,17 @@ def test_success_needs_four_on_every_aspect(tmp_path):
 @pytest.mark.realdata
 @pytest.mark.usefixtures("sources")
 def test_the_means_are_those_of_the_authors_own_evaluation():
-    ratings = li2018_judgments()
-    assert (ratings.rows, ratings.outputs, len(ratings.judgments)) == (400, 3200, 9600)
-    assert all(1 <= j.score <= 5 for j in ratings.judgments)
+    ratings = judgments()
+    assert len(ratings) == 9600
+    assert sum(judgment.note is not None for judgment in ratings) == 58  # as the study says
+    assert all(1 <= j.score <= 5 for j in ratings)
     systems = json.loads(GOLDEN.read_text("utf-8"))["systems"]
-    assert {j.system for j in ratings.judgments} == set(systems)
+    assert {j.system for j in ratings} == set(systems)
     for system, parts in systems.items():
         for part, expected in parts.items():
             group = [
                 j
-                for j in ratings.judgments
+                for j in ratings
                 if j.system == system and part in ("all", j.direction) and j.score is not None
             ]
             assert len({j.sample_id for j in group}) == (400 if part == "all" else 200)
@@ -193,7 +189,7 @@ def test_the_command_feeds_the_leaderboard_and_keeps_other_studies(tmp_path, cap
     for _ in range(2):  # a second time replaces the study, and does not add it again
         assert main(["judgments", "li2018", "--out", str(out)]) == 0
     printed = capsys.readouterr()
-    assert "400 rows, 3200 rated outputs, 9600 judgments" in printed.err
+    assert "of the 9,600 judgments" in printed.err
     header, *rows = [line.split("\t") for line in printed.out.splitlines()[:17]]
     assert header[-4:] == ["style", "content", "fluency", "success"]
     assert len(rows) == 16

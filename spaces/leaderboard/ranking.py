@@ -15,9 +15,8 @@ from ...pipelines.report import IntervalInfo, Report, Score
 from .data import Board, Entry
 from .groups import Setting
 from .human import HumanScore
-from .places import Place, bold, plain_places
+from .places import ComputedPlaces, Place, bold, plain_places
 from .runs import deviation
-from .significance import ComputedPlaces
 
 Tested = Literal["tested", "untested"]
 

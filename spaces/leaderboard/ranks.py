@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from .data import Board
 from .groups import Setting
 from .overview import Overview, build_overview
+from .places import ComputedPlaces, computed_places
 from .query import Query
 from .ranking import Ranking, build_ranking
-from .significance import ComputedPlaces, computed_places
 from .standings import Standings, standings
 
 _PATIENCE = 0.25  # seconds that a first view may wait, enough for small boards

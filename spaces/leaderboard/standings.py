@@ -9,10 +9,8 @@ import numpy as np
 
 from ...pipelines.ranking import Bootstrapped
 from .data import Entry
-from .head_to_head import ranks_of
-from .overview import Overview
-from .places import Place, plain_places
-from .significance import replicates_of, tested_places
+from .overview import Overview, ranks_of
+from .places import Place, plain_places, replicates_of, tested_places
 
 _INTERVAL = (2.5, 97.5)  # percentiles
 

@@ -35,7 +35,7 @@ from tstbench.pipelines.results import read_direction
 from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.standings import Standings, write_significance
 from tstbench.pipelines.transfer import predict
-from tstbench.spaces.leaderboard.significance import computed_places
+from tstbench.spaces.leaderboard.places import computed_places
 
 EMBEDDED = PROFILES["embedded"]
 SYSTEMS = ("copy", "random-target", "reference-1", "delete-retrieve")

@@ -24,10 +24,10 @@ from tstbench.spaces.leaderboard.correlation import correlate
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.groups import settings
 from tstbench.spaces.leaderboard.overview import build_overview
+from tstbench.spaces.leaderboard.places import computed_places
 from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranking import build_ranking
 from tstbench.spaces.leaderboard.ranks import RankCache
-from tstbench.spaces.leaderboard.significance import computed_places
 from tstbench.spaces.leaderboard.views import render
 
 

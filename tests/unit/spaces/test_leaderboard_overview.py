@@ -36,9 +36,9 @@ from tstbench.spaces.leaderboard.download import FORMS, download
 from tstbench.spaces.leaderboard.groups import settings
 from tstbench.spaces.leaderboard.overview import build_overview
 from tstbench.spaces.leaderboard.page import document
+from tstbench.spaces.leaderboard.places import computed_places
 from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranks import RankCache
-from tstbench.spaces.leaderboard.significance import computed_places
 from tstbench.spaces.leaderboard.standings import mean_rank_intervals, standings
 
 

@@ -73,6 +73,16 @@ def picture(draw: Callable[[], Figure]) -> Picture:
     return Picture(png, svg, _themed(text).encode("utf-8"), width, height)
 
 
+def svg_picture(draw: Callable[[], Figure], title: str) -> str:
+    """The SVG that follows the reader's light or dark colours, alone; see :func:`picture`."""
+    with _settings():
+        figure = draw()
+        around = figure.get_tightbbox().padded(_MARGIN)
+        named = {**_NO_METADATA, "Title": title}
+        svg = _saved(figure, "svg", around, dpi=DRAWN_DPI, metadata=named)
+    return _themed(svg.decode("utf-8"))
+
+
 @cache
 def load_behind() -> None:
     """Import matplotlib in another thread, so that a page's first picture need not wait for it."""

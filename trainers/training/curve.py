@@ -6,18 +6,24 @@ panels, its losses, and its validation scores with the step that was chosen.
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import naming, require
 from ...files import make_folder, read_lines, write_jsonl
+from ...plots.canvas import new_figure, plain, svg_picture
+from ...plots.colours import colour
 from .run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 CURVE_FILE = "curve.jsonl"
 VALIDATION = "validation/"
@@ -95,34 +101,18 @@ class Curve:
 
 
 def terms_text(terms: Mapping[str, float], width: int) -> str:
-    """The losses of a step in one line, all names cut until they fit; three letters stay.
-
-    Of names that would be the same, the last letters stay too.
+    """The losses of a step in one line: the first, and as many more as fit.
 
     >>> terms_text({"critic/real": 1.066, "critic/rewritten": 1.2}, 40)
     'critic: real 1.07, rewritten 1.20'
     >>> terms_text({"critic/real": 1.066, "critic/rewritten": 1.2}, 28)
-    'criti: real 1.07, rewri 1.20'
-    >>> terms_text({"step/style_0": 1.066, "step/style_1": 1.2}, 26)
-    'step: st_0 1.07, st_1 1.20'
+    'critic: real 1.07'
     """
     update = next(iter(terms), "").partition("/")[0]
-    names = [name.partition("/")[2] or name for name in terms]
-    text = ""
-    for longest in range(max(map(len, [update, *names])), 2, -1):
-        pairs = zip(_cut(names, longest), terms.values(), strict=True)
-        text = f"{update[:longest]}: " + ", ".join(f"{name} {value:.2f}" for name, value in pairs)
-        if len(text) <= width:
-            break
-    return text
-
-
-def _cut(names: Sequence[str], longest: int) -> list[str]:
-    heads = [name[:longest] for name in names]
-    if len(set(heads)) == len(set(names)):
-        return heads
-    tail = longest // 2
-    return [n if len(n) <= longest else n[: longest - tail] + n[-tail:] for n in names]
+    values = [f"{name.partition('/')[2] or name} {value:.2f}" for name, value in terms.items()]
+    texts = [f"{update}: {', '.join(values[:n])}" for n in range(1, len(values) + 1)]
+    fitting = [text for text in texts if len(text) <= width] or texts[:1]
+    return fitting[-1] if fitting else ""
 
 
 def read_curve(path: Path) -> list[Row]:
@@ -231,83 +221,47 @@ def _chosen(selection: Series | None) -> int | None:
     return selection.steps[selection.values.index(max(selection.values))]
 
 
-_LEFT, _TOP, _WIDTH, _HEIGHT = 52, 44, 380, 170  # of a panel's plot, in pixels
-_PANEL = (_LEFT + _WIDTH + 18, 0)
-_LEGEND = 17  # pixels a line
+_COLOURS = ("fpft", "prompted", "peft", "human", "rule", "ink", "unknown", "accent")
+_PANEL = (6.2, 3.1)  # inches, without its legend
+_LEGEND = 0.2  # inches a line
 _PER_LINE = 2  # names in a line of the legend
-_COLOURS = 8
-_STYLE = """
-svg { --ink:#1f2328; --soft:#59636e; --grid:#d8dee4; --paper:#ffffff;
- --c0:#0b6bcb; --c1:#bc4c00; --c2:#1a7f37; --c3:#8250df; --c4:#bf3989; --c5:#9a6700;
- --c6:#0a7ea4; --c7:#6e7781; }
-@media (prefers-color-scheme: dark) { svg { --ink:#e6edf3; --soft:#9198a1; --grid:#30363d;
- --paper:#0d1117; --c0:#58a6ff; --c1:#ffa657; --c2:#56d364; --c3:#d2a8ff; --c4:#ff7bc0;
- --c5:#e3b341; --c6:#76e3ea; --c7:#b1bac4; } }
-text { font: 12px system-ui, sans-serif; fill: var(--ink); }
-.title { font-weight: 600; font-size: 13px; } .tick { fill: var(--soft); font-size: 11px; }
-.grid { stroke: var(--grid); } .line { fill: none; stroke-width: 1.8; stroke-linejoin: round; }
-.chosen { stroke: var(--soft); stroke-dasharray: 4 3; }
-"""
-
-
-@dataclass(frozen=True)
-class _Axis:
-    """From values to pixels."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-    logarithmic: bool = False
-
-    def __call__(self, value: float) -> float:
-        low, high, value = (self._shape(x) for x in (self.low, self.high, value))
-        share = (value - low) / (high - low) if high > low else 0.5
-        return self.start + share * (self.end - self.start)
-
-    def _shape(self, value: float) -> float:
-        return math.log10(value) if self.logarithmic else value
-
-    @property
-    def ticks(self) -> list[float]:
-        """Round values, about four."""
-        if self.logarithmic:
-            first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
-            decades = [10.0**n for n in range(first, last + 1)]
-            return decades if len(decades) > 1 else [self.low, *decades, self.high]
-        step = _round_step((self.high - self.low) / 4)
-        first = math.ceil(self.low / step - 1e-9)
-        return [step * n for n in range(first, math.floor(self.high / step + 1e-9) + 1)]
 
 
 def curve_picture(curves: Sequence[LearningCurve]) -> str:
-    """The picture, a whole SVG document.
+    """The picture, a whole SVG document that follows the reader's light or dark colours.
 
     Args:
         curves: one row of panels each, in this order.
     """
-    parts: list[str] = []
-    top = 0.0
-    for curve in curves:
+    names = ", ".join(curve.name for curve in curves)
+    return svg_picture(partial(_figure, curves), f"Learning curves: {names}")
+
+
+def _figure(curves: Sequence[LearningCurve]) -> Figure:
+    names = [max(len(curve.losses), len(curve.scores)) for curve in curves]
+    heights = [_PANEL[1] + _LEGEND * -(-n // _PER_LINE) for n in names]
+    figure = new_figure(2 * _PANEL[0], sum(heights))
+    figure.set_layout_engine("constrained")
+    grid = figure.add_gridspec(len(curves), 2, height_ratios=heights)
+    for row, curve in enumerate(curves):
         losses = {name: series.smooth for name, series in curve.losses.items()}
-        names = max(len(losses), len(curve.scores))
-        height = _TOP + _HEIGHT + 34 + _LEGEND * -(-names // _PER_LINE)
-        title = html.escape(curve.name)
-        parts.append(_panel(curve, losses, f"{title}: losses", 0, top, losses=True))
+        axes = figure.add_subplot(grid[row, 0])
+        low, high = _panel(axes, curve, losses, "losses")
+        if low > 0 and high > 20 * low:
+            axes.set_yscale("log", subs=[2, 5])
+            axes.yaxis.set_major_formatter("{x:g}")
+            axes.yaxis.set_minor_formatter("{x:g}")
+            axes.tick_params(which="minor", length=0, labelcolor=colour("muted"))
+        else:
+            axes.set_ylim(bottom=min(0.0, low))
         if curve.scores:
-            scores = f"{title}: validation"
-            parts.append(_panel(curve, _shares(curve), scores, _PANEL[0], top, losses=False))
-        top += height + 8
-    width = 2 * _PANEL[0]
-    named = html.escape(", ".join(curve.name for curve in curves))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {top:.0f}" '
-        f'width="{width}" height="{top:.0f}" role="img" aria-label="Learning curves: {named}">\n'
-        f"<style>{_STYLE}</style>\n"
-        f'<rect width="100%" height="100%" fill="var(--paper)"/>\n'
-        + "\n".join(parts)
-        + "\n</svg>\n"
-    )
+            axes = figure.add_subplot(grid[row, 1])
+            low, high = _panel(axes, curve, _shares(curve), "validation")
+            if low >= 0:
+                axes.set_ylim(0, max(1.0, high))
+    figure.draw_without_rendering()  # which makes the layout
+    figure.set_layout_engine("none")
+    return figure
 
 
 def _shares(curve: LearningCurve) -> Mapping[str, Series]:
@@ -321,73 +275,37 @@ def _shares(curve: LearningCurve) -> Mapping[str, Series]:
 
 
 def _panel(
-    curve: LearningCurve,
-    shown: Mapping[str, Series],
-    title: str,
-    left: float,
-    top: float,
-    *,
-    losses: bool,
-) -> str:
-    values = [v for series in shown.values() for v in series.values] or [0.0, 1.0]
-    low, high = (min(values), max(values)) if losses else _range(values)
-    logarithmic = losses and low > 0 and high > 20 * low
-    low = low if logarithmic or not losses else min(0.0, low)
-    x = _Axis(0, curve.steps, left + _LEFT, left + _LEFT + _WIDTH)
-    y = _Axis(low, high, top + _TOP + _HEIGHT, top + _TOP, logarithmic)
-    parts = [f'<text class="title" x="{left + _LEFT}" y="{top + 24}">{title}</text>']
-    for tick in y.ticks:
-        parts.append(
-            f'<path class="grid" d="M{x.start} {y(tick):.1f}H{x.end}"/><text class="tick" '
-            f'text-anchor="end" x="{x.start - 6}" y="{y(tick) + 4:.1f}">{tick:.3g}</text>'
-        )
-    for tick in x.ticks:
-        parts.append(
-            f'<text class="tick" text-anchor="middle" x="{x(tick):.1f}" y="{y.start + 16}">'
-            f"{tick:,.0f}</text>"
-        )
-    if curve.chosen is not None:
-        place = f"{x(curve.chosen):.1f}"
-        text = f"chosen: step {curve.chosen:,}"
-        beyond = x(curve.chosen) > x.end - 130
-        anchor = 'text-anchor="end" ' if beyond else ""
-        parts.append(
-            f'<path class="chosen" d="M{place} {y.end}V{y.start}"/><text class="tick" {anchor}'
-            f'x="{x(curve.chosen) + (-4 if beyond else 4):.1f}" y="{y.end - 5}">{text}</text>'
-        )
+    axes: Axes, curve: LearningCurve, shown: Mapping[str, Series], what: str
+) -> tuple[float, float]:
+    """Draw lines over the steps, and the step that was chosen; the least and largest value."""
+    plain(axes, grid="y")
+    axes.set_title(f"{curve.name}: {what}", loc="left")
+    axes.set_xlim(0, max(1, curve.steps))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     for number, (name, series) in enumerate(shown.items()):
-        points = zip(series.steps, series.values, strict=True)
-        path = " ".join(f"{x(step):.1f},{y(value):.1f}" for step, value in points)
-        colour = f"var(--c{number % _COLOURS})"
-        dashed = ' stroke-dasharray="6 3"' if number >= _COLOURS else ""
-        parts.append(
-            f'<polyline class="line" stroke="{colour}"{dashed} points="{path}">'
-            f"<title>{html.escape(name)}</title></polyline>"
+        axes.plot(
+            series.steps,
+            series.values,
+            label=name,
+            color=colour(_COLOURS[number % len(_COLOURS)]),
+            linestyle="-" if number < len(_COLOURS) else "--",
+            marker="o" if len(series.steps) == 1 else "",  # one point is no line
+            clip_on=False,
         )
-        if len(series.steps) == 1:  # one point is no line
-            parts.append(
-                f'<circle cx="{path.split(",")[0]}" cy="{path.split(",")[1]}" r="3" '
-                f'fill="{colour}"/>'
-            )
-        line, place_in = divmod(number, _PER_LINE)
-        at = x.start + place_in * _WIDTH / _PER_LINE
-        under = y.start + 36 + line * _LEGEND
-        parts.append(
-            f'<path class="line" stroke="{colour}"{dashed} d="M{at:.0f} {under - 4}h14"/>'
-            f'<text x="{at + 18:.0f}" y="{under}">{html.escape(name)}</text>'
+    if shown:
+        axes.legend(loc="upper left", bbox_to_anchor=(0, -0.1), ncols=_PER_LINE, borderaxespad=0)
+    if curve.chosen is not None:
+        axes.axvline(curve.chosen, color=colour("line-strong"), linestyle="--", linewidth=1)
+        left = curve.chosen > 0.7 * curve.steps
+        axes.annotate(
+            f"chosen: step {curve.chosen:,}",
+            (curve.chosen, 1),
+            (-4 if left else 4, 2),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            horizontalalignment="right" if left else "left",
+            color=colour("muted"),
+            fontsize=8,
         )
-    return "\n".join(parts)
-
-
-def _round_step(width: float) -> float:
-    """A step of 1, 2 or 5 times a power of ten that is not below a width."""
-    if width <= 0:
-        return 1.0
-    power = 10.0 ** math.floor(math.log10(width))
-    return next(n * power for n in (1, 2, 5, 10) if n * power >= width * (1 - 1e-9))
-
-
-def _range(scores: Sequence[float]) -> tuple[float, float]:
-    """From 0 to 1 if the scores are shares, else as far as they go."""
-    low, high = min(scores), max(scores)
-    return (0.0, max(1.0, high)) if low >= 0 else (low, max(0.0, high))
+    values = [value for series in shown.values() for value in series.values] or [0.0, 1.0]
+    return min(values), max(values)

@@ -252,7 +252,7 @@ def test_tensorboard_shows_the_curve_once_also_after_a_resume(tmp_path):
 def test_a_bar_fits_a_narrow_terminal():
     terms = {f"discriminator/{name}": 1.0 for name in ("real", "repeated", "rewritten")}
     assert terms_text(terms, 60) == "discriminator: real 1.00, repeated 1.00, rewritten 1.00"
-    assert terms_text(terms, 42) == "discr: real 1.00, repea 1.00, rewri 1.00"
+    assert terms_text(terms, 42) == "discriminator: real 1.00, repeated 1.00"
     assert terms_text({}, 42) == ""
 
 

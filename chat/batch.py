@@ -44,15 +44,16 @@ async def ask_in_batch(
     """
     import openai
 
-    budget.check_batch(
-        [(counter.prompt(call.messages), settings.longest_answer(call.body)) for call in calls]
-    )
-    (client,) = connect(settings, retries=openai.DEFAULT_MAX_RETRIES, most=_MAX_FILE)
+    most = [
+        budget.most(counter.prompt(call.messages), settings.longest_answer(call.body))
+        for call in calls
+    ]
+    budget.reserve(sum(most), len(calls))
+    client = connect(settings, retries=openai.DEFAULT_MAX_RETRIES, most=_MAX_FILE)
     try:
         for start in range(0, len(calls), _AT_MOST):
-            await _one_batch(
-                client, calls[start : start + _AT_MOST], settings, kept, budget, counter
-            )
+            part = slice(start, start + _AT_MOST)
+            await _one_batch(client, calls[part], most[part], settings, kept, budget)
     except (openai.OpenAIError, TooMuchError) as error:
         failure = fatal(error, settings, "the batch", has_key=client.api_key != NO_KEY)
         if isinstance(failure, RefusedError):
@@ -68,10 +69,10 @@ async def ask_in_batch(
 async def _one_batch(
     client: Any,
     calls: Sequence[Call],
+    aside: Sequence[float],
     settings: ServerSettings,
     kept: Answers,
     budget: Budget,
-    counter: Counter,
 ) -> None:
     import openai
 
@@ -80,10 +81,6 @@ async def _one_batch(
         answers_folder() / "batches" / f"{hashlib.sha256(''.join(keys).encode()).hexdigest()}.json"
     )
     with lock(note):
-        aside = [
-            budget.reserve(counter.prompt(call.messages), settings.longest_answer(call.body))
-            for call in calls
-        ]
         number = _begun(note)
         if number is None:
             number = await _begin(client, calls, keys)

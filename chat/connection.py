@@ -35,33 +35,26 @@ def api_key(settings: ServerSettings) -> str:
     return key or NO_KEY  # the client insists on one; a local server does not look at it
 
 
-def connect(
-    settings: ServerSettings, pools: int = 1, *, retries: int = 0, most: int = 0
-) -> list[Any]:
-    """Clients of the ``openai`` package for a server.
+def connect(settings: ServerSettings, *, retries: int = 0, most: int = MAX_ANSWER) -> Any:
+    """A client of the ``openai`` package for a server.
 
     Args:
-        settings: where it is.
-        pools: how many clients, each with its own pool of connections.
+        settings: of the server.
         retries: of the package's own, about which a budget knows nothing.
-        most: bytes of an answer; by default :data:`MAX_ANSWER`.
+        most: bytes of an answer.
 
     Raises:
         MissingExtraError: openai is not installed.
         InputError: there is no key.
     """
     openai, key = require("openai", "llm"), api_key(settings)
-    certificates = ssl.create_default_context()
-    return [
-        openai.AsyncOpenAI(
-            api_key=key,
-            base_url=settings.url,
-            timeout=settings.timeout,
-            max_retries=retries,
-            http_client=bounded_client(certificates, key, most or MAX_ANSWER),
-        )
-        for _ in range(pools)
-    ]
+    return openai.AsyncOpenAI(
+        api_key=key,
+        base_url=settings.url,
+        timeout=settings.timeout,
+        max_retries=retries,
+        http_client=bounded_client(ssl.create_default_context(), key, most),
+    )
 
 
 class TooMuchError(Exception):

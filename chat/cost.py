@@ -170,56 +170,32 @@ class Budget:
         """US dollars, as far as the price is known."""
         return None if self.price is None else self._spent
 
-    def reserve(self, prompt_tokens: int, longest_answer: int) -> float:
-        """Set aside what a request can cost, in US dollars.
+    def most(self, prompt_tokens: int, longest_answer: int) -> float:
+        """The US dollars that a request can cost; 0 if the price is not known."""
+        return 0.0 if self.price is None else self.price.of(prompt_tokens, longest_answer)
+
+    def reserve(self, most: float, requests: int = 1) -> None:
+        """Set aside what some requests can cost: all of them, or none.
 
         Raises:
             LimitError: it would be more than is allowed.
         """
-        most = 0.0 if self.price is None else self.price.of(prompt_tokens, longest_answer)
-        if self._max_requests is not None and self.requests >= self._max_requests:
+        end = "What was answered is kept: the same command with another limit goes on from there"
+        if self._max_requests is not None and self.requests + requests > self._max_requests:
             raise LimitError(
-                f"stopped after {self.requests} requests, as --max-requests says; what was "
-                "answered is kept: the same command with another limit goes on from there"
+                f"stopped after {self.requests:,} requests, before {requests:,} more: "
+                f"--max-requests is {self._max_requests:,}. {end}"
             )
         if self._max_cost is not None and self._spent + self._set_aside + most > self._max_cost:
             raise LimitError(
-                f"stopped after {self.requests} requests and ${self._spent:.4f}: one more could "
-                f"exceed --max-cost {self._max_cost:g}. What was answered is kept: the same "
-                "command with another limit goes on from there"
+                f"stopped after {self.requests:,} requests and ${self._spent:.4f}, before "
+                f"{requests:,} more, which could cost ${most:.4f}: --max-cost is "
+                f"{self._max_cost:g}. {end}"
             )
-        self.requests += 1
+        self.requests += requests
         self._set_aside += most
-        return most
 
-    def check_batch(self, sizes: Sequence[tuple[int, int]]) -> None:
-        """Check beforehand that all requests of a batch are allowed.
-
-        Args:
-            sizes: of their prompts and of the longest answers, in tokens.
-
-        Raises:
-            LimitError: they are not, all together.
-        """
-        end = "Nothing was sent: a batch is all or nothing"
-        allowed = self._max_requests
-        if allowed is not None and self.requests + len(sizes) > allowed:
-            raise LimitError(
-                f"the batch needs {len(sizes):,} requests, and --max-requests allows {allowed:,}. "
-                f"{end}"
-            )
-        if self.price is None or self._max_cost is None:
-            return
-        most = sum(self.price.of(*size) for size in sizes)
-        if self._spent + self._set_aside + most > self._max_cost:
-            raise LimitError(
-                f"the batch needs {len(sizes):,} requests, which could cost ${most:.4f}: more than "
-                f"--max-cost {self._max_cost:g}. {end}"
-            )
-
-    def settle(
-        self, set_aside: float, reply: Reply | None, *, free: bool = False, sent: bool = True
-    ) -> None:
+    def settle(self, set_aside: float, reply: Reply | None, *, free: bool = False) -> None:
         """Replace what was set aside by what it was.
 
         Args:
@@ -227,19 +203,17 @@ class Budget:
             reply: to it; ``None``: none came.
             free: whether a request without a reply surely cost nothing. Otherwise it counts as all
                 that was set aside: a server can bill an answer that got lost.
-            sent: whether it was sent: where no server is, it counts as no request.
         """
         self._set_aside -= set_aside
-        self.requests -= not sent
         if reply is None:
             self._spent += 0.0 if free else set_aside
             return
         self.prompt_tokens += reply.prompt_tokens
         self.answer_tokens += reply.completion_tokens
-        if self.price is not None:
-            known = reply.prompt_tokens or reply.completion_tokens
-            exact = self.price.of(reply.prompt_tokens, reply.completion_tokens)
-            self._spent += exact if known else set_aside
+        known = reply.prompt_tokens or reply.completion_tokens
+        self._spent += (
+            self.most(reply.prompt_tokens, reply.completion_tokens) if known else set_aside
+        )
 
 
 def budget_of(settings: ServerSettings, *, batched: bool = False) -> Budget:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
@@ -42,10 +41,9 @@ class Passing(Exception):  # noqa: N818 - it is not the user's to see
 
     Attributes:
         retry_after: seconds that the server wants us to wait, if it says so.
-        hellos: retries until a server has answered once: that it is none should be said soon.
         is_limit: whether it only says that there are too many requests.
+        is_said: whether a server said it in the protocol; that there is none should be told soon.
         is_free: whether nothing can have been computed: it surely cost nothing.
-        is_sent: whether there was a connection that the request could be sent on.
     """
 
     def __init__(
@@ -53,14 +51,13 @@ class Passing(Exception):  # noqa: N818 - it is not the user's to see
         text: str,
         *,
         retry_after: float | None = None,
-        hellos: float = 2,
         is_limit: bool = False,
+        is_said: bool = False,
         is_free: bool = False,
-        is_sent: bool = True,
     ) -> None:
         super().__init__(text)
-        self.retry_after, self.hellos, self.is_limit = retry_after, hellos, is_limit
-        self.is_free, self.is_sent = is_free or not is_sent, is_sent
+        self.retry_after, self.is_limit = retry_after, is_limit
+        self.is_said, self.is_free = is_said, is_said or is_free
 
 
 class RefusedError(ServerError):
@@ -95,83 +92,82 @@ def fatal(
     url = settings.url
     if isinstance(error.__cause__, TooMuchError):  # as older clients pass it on
         error = error.__cause__
-    if isinstance(error, openai.APITimeoutError):
-        text = f"{url} did not answer within {settings.timeout:g} seconds (--timeout)"
-        return Passing(text, is_sent=_is_sent(error))
     if isinstance(error, TooMuchError):
         return RefusedError(f"{url} sent {error}: that is no chat server's")
     if isinstance(error, openai.APIConnectionError):
-        if fault := environment_fault():
+        # By name: releases of the client stand on different releases of httpx, of different names.
+        unsent = type(error.__cause__).__name__ in ("ConnectError", "ConnectTimeout")
+        if isinstance(error, openai.APITimeoutError):
+            text = f"{url} did not answer within {settings.timeout:g} seconds (--timeout)"
+        elif fault := environment_fault():
             return RefusedError(fault)
-        text = f"{url} cannot be reached: is a server running there?"
-        return Passing(text, is_sent=_is_sent(error))
+        else:
+            text = f"{url} cannot be reached: is a server running there?"
+        return Passing(text, is_free=unsent)
     if not isinstance(error, openai.APIStatusError):
         return Passing(_NO_SERVER.format(url))
-    status, code, said = error.status_code, error.code, _said(error)
-    lower = said.lower()
-    if _NO_TEMPLATE.search(lower):
+    status, said, is_page = error.status_code, _said(error), _is_page(error)
+    if error.code in _FILTERED:
+        return Reply("", "content_filter", model=settings.model)
+    advice, unknown_model = _advice(status, error.code, said.lower(), settings, has_key=has_key)
+    if advice:
         return RefusedError(
-            f"the model {settings.model!r} at {url} has no chat template, and so cannot chat: give "
-            f"{settings.no_template} ({said})"
+            f"{of}: {url}: {advice} ({status}: {said})", unknown_model=unknown_model
         )
-    if status == 429 and code in ("insufficient_quota", "billing_hard_limit_reached"):
-        return RefusedError(f"the account of the key in {settings.key_name} has no credit left")
+    if is_page:  # such as a gateway's, in front of a server that rests
+        return Passing(f"{_NO_SERVER.format(url)} ({status}: {said})")
+    text = f"{url} answers with {status}: {said}"
+    if status == 500:  # transformers' server says no more where a model cannot chat
+        text += f". Its log may say why; if the model has no chat template, {settings.no_template}"
+    return Passing(text, retry_after=_retry_after(error), is_limit=status == 429, is_said=True)
+
+
+def _advice(
+    status: int, code: str | None, said: str, settings: ServerSettings, *, has_key: bool
+) -> tuple[str, bool]:
+    """What a refusal means and what to do, and whether its reason is an unknown model.
+
+    Empty if the failure may pass.
+    """
+    model, key, flag = repr(settings.model), settings.key_name, settings.flag
+    if _NO_TEMPLATE.search(said):
+        return f"{model} has no chat template, and so cannot chat: {settings.no_template}", False
+    if code in ("insufficient_quota", "billing_hard_limit_reached"):
+        return f"the account of the key in {key} has no credit left", False
     if 300 <= status < 400:
-        return RefusedError(
-            f"{url} sends requests on to another address ({status}), which are not followed: give "
-            f"the address that answers with {settings.flag('base_url')}"
+        return (
+            f"redirects are not followed: give the address it names with {flag('base_url')}",
+            False,
         )
     if status in _NEVER:
-        return RefusedError(f"{_NO_SERVER.format(url)} ({status}: {said})")
-    if status >= 500 and _is_page(error):  # such as a gateway's, in front of a server that rests
-        text = f"{_NO_SERVER.format(url)} ({status}: {said})"
-        return Passing(text, retry_after=_retry_after(error), hellos=0, is_free=True)
+        return "no chat server: check its address, which usually ends in /v1", False
     if status in (408, 409, 429) or status >= 500:
-        text = f"{url} answers with {status}: {said}"
-        if status == 500:  # transformers' server says no more where a model cannot chat
-            text += ". Its log may say why; if the model has no chat template, give "
-            text += settings.no_template
-        return Passing(
-            text,
-            retry_after=_retry_after(error),
-            hellos=math.inf,  # it surely speaks the protocol
-            is_limit=status == 429,
-            is_free=True,
-        )
+        return "", False
     if status == 401 and not has_key:
-        return RefusedError(
-            f"{url} wants a key, and the environment variable {settings.key_name} is not set: "
-            f"export {settings.key_name}=..."
-        )
+        return f"it wants a key, and the environment variable {key} is not set", False
     if status == 401:
-        return RefusedError(f"{url} refuses the key in {settings.key_name}: it is wrong or expired")
+        return f"it refuses the key in {key}: it is wrong or expired", False
     if status == 403:
-        return RefusedError(
-            f"{url} does not let the key in {settings.key_name} use {settings.model!r}"
-        )
-    if code in _FILTERED:
-        return Reply("", "content_filter", model=settings.model)
-    if code == "context_length_exceeded" or _LENGTH.search(lower):
-        return RefusedError(
-            f"{of}: the prompt and the longest answer together are longer than the context of "
-            f"{settings.model!r}: give {settings.shorter}, a lower {settings.flag('max_tokens')} "
-            f"or another {settings.flag('model')} ({said})"
-        )
-    if (
-        code in ("model_not_found", "model_deprecated")
-        or _GONE.search(lower)
-        or _NO_MODEL.search(lower)
-    ):
-        return _unknown_model(settings, said)
+        return f"it does not let the key in {key} use {model}", False
+    if code == "context_length_exceeded" or _LENGTH.search(said):
+        return (
+            f"the prompt and the longest answer together are longer than the context of {model}: "
+            f"give {settings.shorter}, a lower {flag('max_tokens')} or another {flag('model')}"
+        ), False
+    is_gone = _GONE.search(said) is not None
+    if code in ("model_not_found", "model_deprecated") or is_gone or _NO_MODEL.search(said):
+        also = ", and OpenAI has retired it" if settings.model in RETIRED else ""
+        return (
+            f"{model} {'has been retired' if is_gone else 'is not known there'}{also}: choose "
+            f"another with {flag('model')} NAME, under whose name its results then are, or a "
+            f"server that has it with {flag('base_url')} URL"
+        ), True
     if status == 404:
-        return RefusedError(
-            f"{url} has no chat/completions: check its address, which usually ends in /v1 ({said})"
-        )
-    return RefusedError(
-        f"{of}: {url} refuses the request with {status}: {said}. Leave out a parameter that "
-        f"{settings.model!r} does not take with {settings.flag('omit')}, and give others with "
-        f"{settings.flag('extra')}"
-    )
+        return "it has no chat/completions: check its address, which usually ends in /v1", False
+    return (
+        f"leave out a parameter that {model} does not take with {flag('omit')}, and give others "
+        f"with {flag('extra')}"
+    ), False
 
 
 def reply_of(body: Any, url: str) -> Reply:
@@ -236,23 +232,6 @@ def _tokens(count: Any) -> int:
         return max(0, int(count or 0))
     except (TypeError, ValueError, OverflowError):  # NaN and Infinity, which Python's JSON takes
         return 0
-
-
-def _unknown_model(settings: ServerSettings, said: str) -> RefusedError:
-    what = "has been retired" if _GONE.search(said.lower()) else "is not known"
-    also = ", and OpenAI has retired it" if settings.model in RETIRED else ""
-    return RefusedError(
-        f"the model {settings.model!r} {what} at {settings.url}{also}: choose another with "
-        f"{settings.flag('model')} NAME, under whose name its results then are, or a server "
-        f"that has it with {settings.flag('base_url')} URL.",
-        unknown_model=True,
-    )
-
-
-def _is_sent(error: Exception) -> bool:
-    """Whether there was a connection that a request could be sent on."""
-    # By name: releases of the client stand on different releases of httpx, of different names.
-    return type(error.__cause__).__name__ not in ("ConnectError", "ConnectTimeout")
 
 
 def _is_page(error: Any) -> bool:

@@ -6,53 +6,37 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, ClassVar
 from urllib.parse import unquote, urlsplit
 
 from pydantic import Field
 
 from ..errors import InputError
+from ..settings import Count, Natural, NotNegative, Positive, setting
 
 OPENAI_URL = "https://api.openai.com/v1"
 SECRET = 8  # characters: a shorter key is a word, such as EMPTY
 # What looks like a key of one of the known services, and how fields are called that hold one.
 _KEY = re.compile(r"(?<![A-Za-z0-9])(?:sk-|sk_|pk_|gsk_|hf_|xai-|AIza)[\w-]{16,}")
 _KEY_NAME = re.compile(r"api[-_ ]?key|secret|passw|authori[sz]ation|bearer|access[-_]?token", re.I)
-HANDLING = {"identifies": False}  # of fields that change no answer
+_handled = partial(setting, identifies=False)  # of fields that change no answer
 
 
 @dataclass(frozen=True, kw_only=True)
 class Handling:
     """How patiently a server is asked, and within which limits: no answer depends on it."""
 
-    concurrency: Annotated[int, Field(ge=1, le=1024)] = field(
-        default=16, metadata={"help": "requests at a time", **HANDLING}
+    concurrency: Annotated[int, Field(ge=1, le=1024)] = _handled(16, "requests at a time")
+    timeout: Positive = _handled(60.0, "seconds to wait for an answer")
+    retries: Natural = _handled(8, "how often to ask again after an error that may pass")
+    max_requests: Natural | None = _handled(None, "stop before sending more requests")
+    max_cost: NotNegative | None = _handled(None, "stop before it could cost more US dollars")
+    prices: str = _handled(
+        "", "US dollars for a million tokens of prompt and of answer, such as 0.5,1.5"
     )
-    timeout: Annotated[float, Field(gt=0)] = field(
-        default=60.0, metadata={"help": "seconds to wait for an answer", **HANDLING}
-    )
-    retries: Annotated[int, Field(ge=0)] = field(
-        default=8,
-        metadata={"help": "how often to ask again after an error that may pass", **HANDLING},
-    )
-    max_requests: Annotated[int, Field(ge=0)] | None = field(
-        default=None, metadata={"help": "stop before sending more requests", **HANDLING}
-    )
-    max_cost: Annotated[float, Field(ge=0)] | None = field(
-        default=None, metadata={"help": "stop before it could cost more US dollars", **HANDLING}
-    )
-    prices: str = field(
-        default="",
-        metadata={
-            "help": "US dollars for a million tokens of prompt and of answer, such as 0.5,1.5",
-            **HANDLING,
-        },
-    )
-    key_variable: str = field(
-        default="OPENAI_API_KEY",
-        metadata={"help": "environment variable that holds the key", **HANDLING},
-    )
+    key_variable: str = _handled("OPENAI_API_KEY", "environment variable that holds the key")
 
     @property
     def key_name(self) -> str:
@@ -73,41 +57,34 @@ class Handling:
 class ServerSettings(Handling):
     """A model behind an OpenAI-compatible server, and the parameters that it is sent."""
 
-    model: str = field(default="", metadata={"help": "name of the model, as the server calls it"})
-    base_url: str = field(
-        default="",
-        metadata={
-            "help": "OpenAI-compatible server, such as http://127.0.0.1:8000/v1; default: "
-            "OPENAI_BASE_URL, else OpenAI"
-        },
+    model: str = setting("", "name of the model, as the server calls it")
+    base_url: str = setting(
+        "",
+        "OpenAI-compatible server, such as http://127.0.0.1:8000/v1; default: OPENAI_BASE_URL, "
+        "else OpenAI",
     )
-    temperature: Annotated[float, Field(ge=0, le=2)] = field(
-        default=0.0, metadata={"help": "of the sampling; 0 is the likeliest answer"}
+    temperature: Annotated[float, Field(ge=0, le=2)] = setting(
+        0.0, "of the sampling; 0 is the likeliest answer"
     )
-    top_p: Annotated[float, Field(gt=0, le=1)] = field(
-        default=1.0, metadata={"help": "share of the probability to sample from"}
+    top_p: Annotated[float, Field(gt=0, le=1)] = setting(
+        1.0, "share of the probability to sample from"
     )
-    max_tokens: Annotated[int, Field(ge=1)] = field(
-        default=100, metadata={"help": "longest answer, in tokens"}
+    max_tokens: Count = setting(100, "longest answer, in tokens")
+    omit: str = setting(
+        "",
+        "parameters that the server does not take, separated by commas, such as "
+        "temperature,top_p: they are not sent",
     )
-    omit: str = field(
-        default="",
-        metadata={
-            "help": "parameters that the server does not take, separated by commas, such as "
-            "temperature,top_p: they are not sent"
-        },
-    )
-    extra: str = field(
-        default="",
-        metadata={"help": "more parameters, as a JSON object: '{\"max_completion_tokens\": 200}'"},
+    extra: str = setting(
+        "", "more parameters, as a JSON object: '{\"max_completion_tokens\": 200}'"
     )
 
     #: what messages advise where a prompt is too long
     shorter: ClassVar[str] = "fewer --examples"
     #: the same where the model has no chat template
     no_template: ClassVar[str] = (
-        "another --model, one that was trained to chat (often called -Instruct or -it), or start "
-        "the server with a template, such as vllm serve MODEL --chat-template FILE"
+        "give another --model, one that was trained to chat (often called -Instruct or -it), or "
+        "start the server with a template, such as vllm serve MODEL --chat-template FILE"
     )
 
     def flag(self, name: str) -> str:

@@ -34,7 +34,7 @@ from pydantic import Field, JsonValue
 from ..chat.answers import Call, Reply
 from ..chat.client import Client
 from ..chat.cost import Estimate, estimate
-from ..chat.settings import HANDLING, ServerSettings, listed
+from ..chat.settings import ServerSettings, listed
 from ..datasets_scripts.cleaning import match_key
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.load import TrainingData, load_training
@@ -89,7 +89,7 @@ class ChatSettings(ServerSettings):
         "chat: one request a sentence; batch: the server's Batch API, slower and cheaper",
         identifies=False,
     )
-    data_dir: str = field(default="", metadata=HANDLING)  # as --data-dir, for examples
+    data_dir: str = setting("", "", identifies=False)  # as --data-dir, for examples
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,9 @@ class JudgeSettings(ServerSettings):
     """A server and its model, called as ``--scorer`` and the options of ``llm_judge`` name them."""
 
     shorter: ClassVar[str] = "shorter prompts"
-    no_template: ClassVar[str] = "a model that chats, or ask this one with completions:MODEL@URL"
+    no_template: ClassVar[str] = (
+        "give a model that chats, or ask this one with completions:MODEL@URL"
+    )
 
     def flag(self, name: str) -> str:
         """How a user gives a setting, for messages."""

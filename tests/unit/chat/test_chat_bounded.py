@@ -192,7 +192,7 @@ def test_a_redirect_is_told(capsys, tmp_path, monkeypatch, via):
         serving(lambda handler: head(handler, 307, location=elsewhere)) as (url, _),
     ):
         said = transfer(capsys, tmp_path, url, "--via", via)
-    assert "another address (307), which are not followed" in said
+    assert "redirects are not followed: give the address it names with --base-url (307" in said
     assert "--base-url" in said
     assert stolen == []
 

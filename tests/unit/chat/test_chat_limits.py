@@ -1,8 +1,10 @@
 """What asking a chat server costs, how long it waits, and what it gives away."""
 
+import asyncio
 import json
 import random
 import re
+import threading
 import time
 
 import httpx
@@ -11,6 +13,7 @@ import pytest
 from chat_server import KEY, error, serving
 
 from tstbench.chat.answers import Answers, Call, Reply
+from tstbench.chat.client import Client
 from tstbench.chat.cost import Budget, estimate, price_of
 from tstbench.chat.refusals import Passing, RefusedError, fatal
 from tstbench.chat.settings import Handling, ServerSettings
@@ -73,7 +76,7 @@ def test_a_limit_knows_that_a_batch_costs_half():
     longest = 12 * 100 * 30 / 1e6  # dollars of the longest answers, one by one
     limit = {"model": PRICED, "max_cost": 0.75 * longest}
     with serving(latency=0.5) as server:  # all are set aside before the first answer
-        with pytest.raises(LimitError, match="one more could exceed --max-cost"):
+        with pytest.raises(LimitError, match="before 1 more, which could cost"):
             ask(server, concurrency=12, timeout=30.0, retries=0, **limit)
         sent = len(server.bodies)
     assert sent < 12
@@ -113,21 +116,24 @@ def test_a_price_that_is_given_counts_for_prompt_and_answer_apart():
 
 def test_an_answer_whose_tokens_nobody_counted_costs_what_was_set_aside():
     budget = Budget("m", price_of("m", "0,1000"))
-    budget.settle(budget.reserve(5, 20), Reply("x", prompt_tokens=0, completion_tokens=0))
+    most = budget.most(5, 20)
+    budget.reserve(most)
+    budget.settle(most, Reply("x", prompt_tokens=0, completion_tokens=0))
     assert budget.spent == pytest.approx(0.02)
-    budget.settle(budget.reserve(5, 20), Reply("x", prompt_tokens=4, completion_tokens=3))
+    budget.reserve(most)
+    budget.settle(most, Reply("x", prompt_tokens=4, completion_tokens=3))
     assert budget.spent == pytest.approx(0.023)
     assert (budget.prompt_tokens, budget.answer_tokens, budget.requests) == (4, 3, 2)
 
 
 def test_what_a_batch_may_still_ask_is_what_is_left():
     budget = Budget("m", price_of("m", "0,1000"), max_requests=3, max_cost=0.05)
-    budget.reserve(1, 10)
-    budget.check_batch([(1, 20), (1, 20)])
-    with pytest.raises(LimitError, match="needs 3 requests, and --max-requests allows 3"):
-        budget.check_batch([(1, 1)] * 3)
-    with pytest.raises(LimitError, match=r"could cost \$0\.0420: more than --max-cost 0\.05"):
-        budget.check_batch([(1, 21), (1, 21)])
+    budget.reserve(budget.most(1, 10))
+    with pytest.raises(LimitError, match="after 1 requests, before 3 more: --max-requests is 3"):
+        budget.reserve(3 * budget.most(1, 1), 3)
+    with pytest.raises(LimitError, match=r"could cost \$0\.0420: --max-cost is 0\.05"):
+        budget.reserve(2 * budget.most(1, 21), 2)
+    budget.reserve(2 * budget.most(1, 20), 2)
 
 
 # -- waiting ---------------------------------------------------------------------------------------
@@ -206,6 +212,63 @@ def test_nobody_asks_while_the_server_wants_everybody_to_wait():
     assert first == "limit"
     assert len(others) == 3
     assert min(at for _, at in others) - began >= 0.1  # Retry-After, also for who was not refused
+
+
+# -- many at a time --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """A client of 100 calls whose server answers each after a moment; what was begun and ended."""
+    settings = ServerSettings(model="m", base_url="http://h/v1", concurrency=8)
+    calls = [Call({"messages": [{"content": f"{n}"}]}, settings.url) for n in range(100)]
+    client, begun, ended = Client(settings, calls), [], []
+
+    async def post(call, of):
+        begun.append(of)
+        try:
+            await asyncio.sleep(0.02)
+            if of in client.refused:
+                raise RefusedError(of)
+            await asyncio.sleep(0 if of == "0" else client.latency)
+        finally:
+            ended.append(of)
+        return Reply(of)
+
+    client.refused, client.latency = (), 0.02
+    monkeypatch.setattr(client, "_post", post)
+    some = client.replies([[call] for call in calls], [f"{n}" for n in range(100)])
+    return client, calls, some, begun, ended
+
+
+def test_replies_come_in_order_and_overlap(many):
+    *_, some, _, _ = many
+    began = time.monotonic()
+    assert [reply.text for (reply,) in some] == [f"{n}" for n in range(100)]
+    assert time.monotonic() - began < 2  # 4 s one by one
+
+
+def test_after_a_failure_nothing_new_is_sent_and_what_is_under_way_is_kept(many):
+    client, calls, some, begun, _ = many
+    client.refused, got = ("3",), []
+    with pytest.raises(RefusedError, match="3"):
+        got.extend(some)  # keeps what came before the error
+    assert [reply.text for (reply,) in got] == ["0", "1", "2"]
+    assert sorted(begun) == [f"{n}" for n in range(8)]
+    kept = Answers("http://h/v1", "m")
+    assert [kept.get(call.key) is not None for call in calls[:9]] == [
+        n not in (3, 8) for n in range(9)
+    ]
+
+
+def test_a_caller_that_stops_leaves_nothing_running(many):
+    client, _, some, begun, ended = many
+    client.latency = 60
+    assert next(some)[0].text == "0"
+    some.close()
+    assert sorted(begun) == sorted(ended)
+    assert len(begun) == 9
+    assert not [one for one in threading.enumerate() if one.name == "requests"]
 
 
 # -- what is given away ----------------------------------------------------------------------------

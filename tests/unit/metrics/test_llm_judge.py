@@ -469,8 +469,8 @@ def test_a_dry_run_sends_nothing_and_a_limit_loses_nothing(tmp_path, capsys):
             capsys, *command(server, tmp_path, *few, "--max-requests", "100")
         )
         assert code == 2
-        assert "stopped after 100 requests, as --max-requests says" in err
-        assert "what was answered is kept" in err
+        assert "stopped after 100 requests, before 1 more: --max-requests is 100" in err
+        assert "What was answered is kept" in err
         assert len(server.bodies) == 100
         code, shown, err = command_line(capsys, *dry)
         assert "260 requests" in err

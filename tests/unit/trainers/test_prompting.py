@@ -1,17 +1,13 @@
 """The parts of prompted systems: prompts, examples, cleaning, costs, answers on disk, waiting."""
 
-import asyncio
 import json
 import os
-import random
 import subprocess
 import sys
-import time
 
 import pytest
 
 from tstbench.chat.answers import Answers, Call, Reply
-from tstbench.chat.client import in_order
 from tstbench.chat.connection import api_key
 from tstbench.chat.cost import Budget, counter, price_of
 from tstbench.datasets_scripts.catalog import BENCHMARK_DATASETS, parse_direction
@@ -313,22 +309,23 @@ def test_rules_are_applied_in_one_order():
 def test_a_budget_is_never_exceeded():
     price = price_of("gpt-3.5-turbo-1106")
     budget = Budget("m", price, max_cost=price.of(1000, 200))
-    first = budget.reserve(500, 100)
-    second = budget.reserve(500, 100)
-    with pytest.raises(LimitError, match=r"--max-cost 0\.0014"):
-        budget.reserve(1, 1)
-    budget.settle(first, Reply("x", prompt_tokens=400, completion_tokens=10))
-    budget.settle(second, None, free=True)  # it was refused
+    most = budget.most(500, 100)
+    budget.reserve(2 * most, 2)
+    with pytest.raises(LimitError, match=r"--max-cost is 0\.0014"):
+        budget.reserve(budget.most(1, 1))
+    budget.settle(most, Reply("x", prompt_tokens=400, completion_tokens=10))
+    budget.settle(most, None, free=True)  # it was refused
     assert budget.spent == pytest.approx(0.0004 + 0.00002)
-    budget.reserve(500, 100)
-    lost = Budget("m", price, max_cost=price.of(500, 100))
-    lost.settle(lost.reserve(500, 100), None)
-    with pytest.raises(LimitError, match="one more could exceed"):
-        lost.reserve(500, 100)
+    budget.reserve(most)
+    lost = Budget("m", price, max_cost=most)
+    lost.reserve(most)
+    lost.settle(most, None)
+    with pytest.raises(LimitError, match="before 1 more"):
+        lost.reserve(most)
     few = Budget("m", None, max_requests=1)
-    few.reserve(1, 1)
+    few.reserve(0.0)
     with pytest.raises(LimitError, match="stopped after 1 requests"):
-        few.reserve(1, 1)
+        few.reserve(0.0)
     with pytest.raises(InputError, match="price of 'm' is not known"):
         Budget("m", None, max_cost=1)
 
@@ -402,73 +399,6 @@ def test_the_key_of_an_answer_covers_what_can_change_it():
     }
     assert len(keys) == 6
     assert Call(dict(reversed(body.items())), "u").key in keys
-
-
-# Waiting
-
-
-def test_results_come_in_order_and_overlap():
-    async def work(number):
-        await asyncio.sleep(random.Random(number).uniform(0, 0.02))
-        return number
-
-    start = time.perf_counter()
-    assert list(in_order(work, 100, 50)) == list(range(100))
-    assert time.perf_counter() - start < 0.9  # 1 s one by one
-
-
-def test_after_a_failure_nothing_new_begins_and_what_is_under_way_is_finished():
-    begun, finished = [], []
-
-    async def work(number):
-        begun.append(number)
-        await asyncio.sleep(0.05)
-        if number == 3:
-            raise InputError("three")
-        await asyncio.sleep(0.05)
-        finished.append(number)
-        return number
-
-    some, got = in_order(work, 100, 8), []
-    with pytest.raises(InputError, match="three"):
-        got.extend(some)  # keeps what came before the error
-    assert got == [0, 1, 2]
-    assert sorted(finished) == [0, 1, 2, 4, 5, 6, 7]
-    assert sorted(begun) == list(range(8))
-
-
-@pytest.mark.parametrize("fails", [True, False])
-def test_an_end_that_fails_keeps_nobody_waiting(fails):
-    async def work(number):
-        if fails:
-            raise InputError(f"piece {number}")
-        return number
-
-    async def done():
-        raise InputError("the end")
-
-    got = []
-    with pytest.raises(InputError, match="piece 0" if fails else "the end"):
-        got.extend(in_order(work, 3, 1, done))
-    assert got == ([] if fails else [0, 1, 2])
-
-
-def test_a_caller_that_stops_leaves_nothing_running():
-    cancelled = []
-
-    async def work(number):
-        try:
-            await asyncio.sleep(0 if number == 0 else 60)
-        except asyncio.CancelledError:
-            cancelled.append(number)
-            raise
-        return number
-
-    some = in_order(work, 10, 4)
-    assert next(some) == 0
-    some.close()
-    assert len(cancelled) == 4  # 1 to 4
-    assert list(in_order(work, 0, 4)) == []
 
 
 # Choosing

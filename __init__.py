@@ -12,7 +12,7 @@ the import, and ``tstbench --help``, answer at once.
 
 The rooms, bottom to top; a lower one never imports a higher one:
 
-- :mod:`tstbench.datasets_scripts`: directions, upstream sources, one builder per dataset
+- :mod:`tstbench.datasets_scripts`: directions, upstream sources, one file per dataset
 - :mod:`tstbench.metrics`: one folder per metric family, and the scorers they use
 - :mod:`tstbench.trainers`: one module per algorithm
 - :mod:`tstbench.pipelines`: transfer, evaluate, publish

@@ -1,1 +1,1 @@
-"""The ground floor: directions, upstream sources, cleaning, one builder per dataset."""
+"""The ground floor: directions, upstream sources, cleaning, one file per dataset."""

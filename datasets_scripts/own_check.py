@@ -58,8 +58,11 @@ def check_corpus(corpus: Corpus) -> list[Suspicion]:
     """
     doubts: list[Suspicion] = []
     for part in corpus.parts:
-        _require(part, corpus.origin)
         for file in part.files:
+            try:
+                file.require()
+            except MissingFileError as error:
+                raise MissingFileError(f"{corpus.origin}: {error}") from error
             _check_not_licensed(file, corpus.origin)
         doubts += _check_part(corpus, part)
     return doubts or list(_swapped_styles(corpus))  # references in a wrong place explain it
@@ -94,14 +97,6 @@ def _licensed(copy: str) -> frozenset[str]:
             with suppress(MissingFileError):
                 texts.update(map(match_key, file.lines(copy)))
     return frozenset(texts - {""})
-
-
-def _require(part: Part, origin: str) -> None:
-    for file in part.files:
-        try:
-            file.require()
-        except MissingFileError as error:
-            raise MissingFileError(f"{origin}: {error}") from error
 
 
 def _check_part(corpus: Corpus, part: Part) -> Iterator[Suspicion]:

@@ -90,7 +90,7 @@ def measure(
                 ),
                 words=(min(lengths), fmean(lengths), median(lengths), max(lengths)),
                 references=(min(counts), max(counts)),
-                oov=_share(word not in known for word in running),
+                oov=sum(word not in known for word in running) / max(len(running), 1),
             )
         )
     return tuple(rows)
@@ -98,8 +98,3 @@ def measure(
 
 def _count_in(keys: Iterable[str], known: set[str]) -> int:
     return sum(key in known for key in keys)
-
-
-def _share(flags: Iterable[bool]) -> float:
-    every = list(flags)
-    return sum(every) / max(len(every), 1)

@@ -47,13 +47,9 @@ class Remembered:
 
     def state(self) -> list[str] | None:
         """The state of everything the answer depends on; ``None`` if only reading can tell."""
-        states = [tools()]
-        for file in self.files:
-            state = file.state(self.data_dir)
-            if state is None:
-                return None
-            states.append(state)
-        return states
+        states = [file.state(self.data_dir) for file in self.files]
+        known = [state for state in states if state is not None]
+        return [tools(), *known] if len(known) == len(states) else None
 
     def answer(self) -> str | None:
         """The answer, if nothing it depends on has changed."""

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from markupsafe import Markup
 
-from ...pipelines.analysis.correlation import Correlation
 from ...pipelines.analysis.trade_off import pareto_front
 from ...plots.canvas import page_svg
 from ...plots.colours import KINDS
 from ...plots.plane import PHONE, WIDE, Axis, Point, draw_plane
 from ...plots.rows import Mark, Row, draw_page_rows
-from .correlation import Correlations
-from .markup import el, join
+from .markup import el, join, ui
 from .ranking import Cell, Column, Ranking
 from .ranking import Row as Ranked
 from .style_map import StyleMap
@@ -65,7 +63,7 @@ def trade_off(ranking: Ranking, across: Column, up: Column) -> Markup:
         r for r in ranking.rows if r.cells[i].value is not None and r.cells[j].value is not None
     ]
     if not rows:
-        return el("p", "No system has both scores.", class_="quiet-text")
+        return ui.quiet("No system has both scores.")
     signs = [1 if column.higher_is_better else -1 for column in (across, up)]
     places = {
         str(n): (signs[0] * (row.cells[i].value or 0.0), signs[1] * (row.cells[j].value or 0.0))
@@ -161,21 +159,6 @@ def dots(ranking: Ranking, column: Column) -> Markup:
     return join([_families_legend(shown), chart])
 
 
-def heat_map(correlations: Correlations) -> Markup:
-    """Spearman correlation of each metric with each human aspect over systems: a table."""
-    head = el(
-        "tr",
-        el("td"),
-        [el("th", aspect, scope="col") for aspect in correlations.aspects],
-    )
-    body = [
-        el("tr", el("th", metric, scope="row"), [_heat_cell(cell) for cell in cells])
-        for metric, cells in zip(correlations.metrics, correlations.cells, strict=True)
-    ]
-    table = el("table", el("thead", head), el("tbody", body), class_="heat")
-    return el("div", table, class_="heat-frame", tabindex="0", role="group", aria_label="Table")
-
-
 def lengths(groups: Mapping[str, Sequence[int]]) -> Markup:
     """Words per sentence: quartiles, 5th and 95th percentile of each group, in the order given."""
     found = {
@@ -225,24 +208,6 @@ def _dot_row(row: Ranked, column: Column, ranking: Ranking, i: int) -> Row:
     )
     text = number(mark.value, column.unit)
     return Row(name=row.entry.label, marks=(mark,), text=text, bound=bound)
-
-
-def _heat_cell(cell: Correlation) -> Markup:
-    if cell.value is None or cell.low is None or cell.high is None:
-        few = f"{cell.points} systems"
-        return el("td", el("b", "\N{EN DASH}"), el("small", few), class_="unsaid")
-    return el(
-        "td",
-        el("b", _signed(cell.value)),
-        el("small", f"{_signed(cell.low)} to {_signed(cell.high)}"),
-        el("small", f"{cell.points} systems"),
-        class_=("agrees" if cell.value > 0 else "disagrees") if cell.shown else "unclear",
-        style=f"--strength:{abs(cell.value):.2f}",
-    )
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _families_legend(rows: Sequence[Ranked]) -> Markup:

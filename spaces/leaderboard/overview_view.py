@@ -14,13 +14,13 @@ from .address import missing
 from .data import Board, dataset_title, direction_title
 from .figures import SERIES, better_right, icon, legend, rows_picture
 from .groups import protocol_key
-from .markup import el, join, render, ui
+from .markup import join, render, ui
 from .overview import Overview
 from .places import bold
 from .query import VIEWS, Query
 from .ranks import RankCache
 from .runs import deviation
-from .scene import View, figure_box
+from .scene import View
 from .standings import Standings
 from .words import BOLD, BOUNDS, metric_title, number, shortened, unit_text
 
@@ -135,7 +135,7 @@ def across_box(overview: Overview) -> Markup:
     count = len(overview.systems[: len(SERIES)])
     caption = "The first systems of the table. Hollow marks are bounds, which are not ranked."
     title = f"The best {count} systems, side by side" if count > 1 else "Direction by direction"
-    return figure_box("across", title, caption, across_directions(overview))
+    return ui.figure("across", title, caption, across_directions(overview))
 
 
 def across_directions(overview: Overview) -> Markup:
@@ -146,7 +146,7 @@ def across_directions(overview: Overview) -> Markup:
         *((*look, False, row) for look, row in zip(SERIES, systems, strict=False)),
     ]
     if all(v is None for *_, row in shown for v in row.values):
-        return el("p", "No system has a score.", class_="quiet-text")
+        return ui.quiet("No system has a score.")
     rows = []
     for i, column in enumerate(overview.columns):
         edition = f" #{column.edition}" if column.edition else ""

@@ -15,13 +15,13 @@ from ...pipelines.analysis.style_space import NEIGHBOURS
 from .address import missing
 from .correlation import correlate
 from .data import Board, Entry, direction_title
-from .figures import MOST_DOTS, dots, heat_map, lengths, style_cloud, trade_off
+from .figures import MOST_DOTS, dots, lengths, style_cloud, trade_off
 from .markup import el, join, ui
 from .query import VIEWS, Query
 from .ranking import Column, Ranking
 from .ranks import RankCache
 from .samples import load_samples
-from .scene import Scene, View, figure_box, lazy_box, open_scene
+from .scene import Scene, View, open_scene
 from .style_map import SEPARATED, StyleMap, style_map
 
 _MOST_LENGTHS = 12  # systems whose texts are read for their lengths
@@ -74,7 +74,7 @@ def lengths_picture(board: Board, query: Query, ranks: RankCache) -> Markup:
     """How long the sentences are: it reads those of all systems shown."""
     scene = open_scene(board, query, ranks)
     entries = _with_texts(scene)[:_MOST_LENGTHS] if scene else []
-    return _drawn(lambda: _lengths(entries)) if entries else _quiet(_NO_TEXTS)
+    return _drawn(lambda: _lengths(entries)) if entries else ui.quiet(_NO_TEXTS)
 
 
 def map_picture(board: Board, query: Query, ranks: RankCache) -> Markup:
@@ -82,7 +82,7 @@ def map_picture(board: Board, query: Query, ranks: RankCache) -> Markup:
     scene = open_scene(board, query, ranks)
     entries = _with_texts(scene) if scene else []
     if scene is None or not entries:
-        return _quiet(_NO_TEXTS)
+        return ui.quiet(_NO_TEXTS)
     return _drawn(lambda: _map(scene, entries, query))
 
 
@@ -106,7 +106,7 @@ def _trade_offs(
             "line is beaten on both. Where names have no room, point at a mark to read its name."
         )
         picture = trade_off(ranking, style, other)
-        boxes.append(figure_box(key, f"Style against {key}", caption, picture))
+        boxes.append(ui.figure(key, f"Style against {key}", caption, picture))
     return boxes
 
 
@@ -120,7 +120,7 @@ def _dots(ranking: Ranking, column: Column) -> list[Markup]:
     if count > MOST_DOTS:
         caption += f" Shown: the best {MOST_DOTS} of {count}."
     title = f"{column.title} of each system"
-    return [figure_box("systems", title, caption, dots(ranking, column))]
+    return [ui.figure("systems", title, caption, dots(ranking, column))]
 
 
 def _correlations(ranking: Ranking) -> Markup:
@@ -134,42 +134,42 @@ def _correlations(ranking: Ranking) -> Markup:
             if human
             else "The results have no human scores for this direction."
         )
-        return _missing(title, why)
+        return ui.no_picture(title, why)
     caption = (
         "Spearman correlation over systems, bounds left out; +1 means that the metric orders them "
         "as people do, whichever direction is better. Below it, its 95% interval (Fisher's z). "
         "Grey: the interval contains 0, so it may be chance. Several cells are seen at once: one "
         f"in 20 is coloured by chance alone. Below {FEWEST} systems nothing can be said."
     )
-    return figure_box("human", title, caption, heat_map(found))
+    return ui.figure("human", title, caption, ui.heat(found))
 
 
 def _lengths_box(scene: Scene) -> Markup:
     title = "How long the sentences are"
     count = len(_with_texts(scene))
     if not count:
-        return _missing(title, _NO_TEXTS)
+        return ui.no_picture(title, _NO_TEXTS)
     caption = (
         "Box: the middle half; its line and the number: the median; "
         "thin line: 5th to 95th percentile."
     )
     if count > _MOST_LENGTHS:
         caption += f" Shown: the first {_MOST_LENGTHS} systems of the ranking."
-    return lazy_box("lengths", title, caption)
+    return ui.lazy("lengths", title, caption)
 
 
 def _map_box(scene: Scene, query: Query) -> Markup:
     title = "Where the two styles are"
     entries = _with_texts(scene)
     if not entries:
-        return _missing(title, _NO_TEXTS)
+        return ui.no_picture(title, _NO_TEXTS)
     options = [("", "no system"), *((entry.label, entry.label) for entry in entries)]
     caption = (
         "t-SNE of sentence embeddings (all-MiniLM-L6-v2). Neighbours are similar; distances "
         "between distant points and the axes have no meaning. Point at a mark to read."
     )
     system = ui.select("system", "Also show the rewrites of", options, query.system)
-    return lazy_box("style_map", title, caption, system, waiting=_LAYING_OUT)
+    return ui.lazy("style_map", title, caption, system, waiting=_LAYING_OUT)
 
 
 def _lengths(entries: Sequence[Entry]) -> Markup:
@@ -187,14 +187,14 @@ def _map(scene: Scene, entries: Sequence[Entry], query: Query) -> Markup:
     chosen = next((entry for entry in entries if entry.label == query.system), None)
     samples = [s for s in load_samples(chosen or entries[0]).values() if s.references]
     if not samples:
-        return _quiet("There are no human rewrites here to compare the sources with.")
+        return ui.quiet("There are no human rewrites here to compare the sources with.")
     direction = scene.direction
     found = style_map(
         (f"source: {direction.source_style}", [sample.source for sample in samples]),
         (f"human: {direction.target_style}", [sample.references[0] for sample in samples]),
         (chosen.label, [sample.prediction for sample in samples]) if chosen else None,
     )
-    return join([el("p", _separation_text(found), class_="quiet-text"), _shown(found)])
+    return join([ui.quiet(_separation_text(found)), _shown(found)])
 
 
 def _shown(found: StyleMap) -> Markup | None:
@@ -223,16 +223,7 @@ def _drawn(make: Callable[[], Markup]) -> Markup:
     try:
         return make()
     except TSTBenchError as error:
-        return _quiet(str(error))
-
-
-def _missing(title: str, why: str) -> Markup:
-    caption = el("figcaption", el("h3", title))
-    return el("figure", caption, _quiet(why), class_="missing")
-
-
-def _quiet(text: str) -> Markup:
-    return el("p", text, class_="quiet-text")
+        return ui.quiet(str(error))
 
 
 def _words(text: str) -> int:

@@ -12,7 +12,7 @@ from ...datasets_scripts.directions import Direction
 from .address import missing, missing_direction
 from .data import Board, dataset_title, direction_title
 from .groups import Setting, choose, settings
-from .markup import el, ui
+from .markup import ui
 from .query import Query
 from .ranking import Ranking
 from .ranks import RankCache
@@ -94,49 +94,6 @@ def open_scene(
     ranking, pending = ranks.ranking(board, setting)
     said = tuple(note for note in notes if note is not None)
     return Scene(board, direction, found, setting, said, ranking, pending)
-
-
-def figure_box(key: str, title: str, caption: str, picture: Markup) -> Markup:
-    """A picture with its title and caption."""
-    return el(
-        "figure",
-        el("figcaption", el("h3", title), el("p", caption)),
-        el("div", picture, data_figure=key, class_="plot", role="group", aria_label=title),
-    )
-
-
-def lazy_box(
-    key: str,
-    title: str,
-    caption: str,
-    *controls: Markup,
-    waiting: str = "Reading the sentences\N{HORIZONTAL ELLIPSIS}",
-) -> Markup:
-    """The place of a picture that the script requests by its key once it comes into sight.
-
-    Args:
-        key: of the picture.
-        title: above it.
-        caption: below the title.
-        *controls: below the caption.
-        waiting: what is being done until it is there; the script says for how long already.
-    """
-    said = el("p", waiting, " ", el("output"), class_="quiet-text waiting")
-    return el(
-        "figure",
-        el("figcaption", el("h3", title), el("p", caption)),
-        controls,
-        el(
-            "div",
-            said,
-            data_figure=key,
-            data_lazy=key,
-            class_="plot",
-            role="group",
-            aria_label=title,
-            aria_live="polite",
-        ),
-    )
 
 
 def _first(board: Board, directions: Sequence[Direction]) -> Direction:

@@ -12,7 +12,8 @@ from scipy.stats import spearmanr
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
 from tstbench.spaces.leaderboard.correlation import correlate, interval_of_rho, spearman
 from tstbench.spaces.leaderboard.data import Results
-from tstbench.spaces.leaderboard.figures import dots, heat_map, lengths, trade_off
+from tstbench.spaces.leaderboard.figures import dots, lengths, trade_off
+from tstbench.spaces.leaderboard.markup import ui
 from tstbench.spaces.leaderboard.overview import build_overview
 from tstbench.spaces.leaderboard.overview_view import across_directions
 from tstbench.spaces.leaderboard.picture_view import lengths_picture, map_picture
@@ -88,7 +89,7 @@ class TestAgreement:
             write(root, report(f"s{i}", {"acc": acc}))
         rated(root, {f"s{i}": 1.0 + i for i in range(4)})
         found = correlate(ranking_of(root))
-        html = heat_map(found)
+        html = ui.heat(found)
         assert "+0.80" in Page(html).text  # by hand: 1 - 6 * 2 / (4 * 15)
         assert "4 systems" in Page(html).text
         assert "to +" in Page(html).text

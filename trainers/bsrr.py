@@ -47,7 +47,6 @@ from .training.pairs import (
     PairsFrom,
     clear_in_style,
     lexical_pairs,
-    no_pairs,
     semantic_pairs,
 )
 from .training.rewarded_bart import (
@@ -208,21 +207,7 @@ class BsrrSettings:
 
 
 CUT = 200  # characters of a sentence that are read
-
-
-@dataclass(frozen=True)
-class Decoding:
-    """How sentences are written; lengths in tokens, the style counted.
-
-    Attributes:
-        beams: of the beam search; 1 is greedy.
-        min_length: the shortest.
-        max_length: the longest; 0 is as long as in training.
-    """
-
-    beams: int = 1
-    min_length: int = 0
-    max_length: int = 0
+_GREEDY = BsrrSettings(min_length=0)  # of validation
 
 
 @dataclass(frozen=True)
@@ -253,7 +238,7 @@ class StyledBart:
         """The sentence of a row, without its style."""
         return self.bart.decode(row[len(self.begin(side)) :])
 
-    def rewritten(self, texts: Sequence[str], side: int, how: Decoding, size: int) -> list[str]:
+    def rewritten(self, texts: Sequence[str], side: int, how: BsrrSettings, size: int) -> list[str]:
         """Sentences of a side in the other style, in their order; ``size`` at a time."""
         rows = self.rows(texts, side)
 
@@ -604,7 +589,7 @@ class Bsrr(System):
         source = data if split is None else _only(data, split[0])
         paired = Paired.of(
             source,
-            "mined" if mined else "data",
+            config.pairs,
             lambda sides: _mined(sides, config),
             hold_out=config.hold_out,
             seed=config.seed,
@@ -614,13 +599,12 @@ class Bsrr(System):
         sentences = Sides(*(tuple(prepare(s)) for s in (source.train.source, source.train.target)))
         check_sides(data, sentences)
         styles = _style_words(data.direction)
-        if config.base == SCRATCH:
-            texts = [
-                f"{s} # {text}" for s, side in zip(styles, sentences, strict=True) for text in side
-            ]
-            bart = Seq2Seq.scratch(texts, seed=config.seed)
-        else:
-            bart = Seq2Seq.pretrained(config.base)
+        texts = [
+            f"{style} # {text}"
+            for style, side in zip(styles, sentences, strict=True)
+            for text in side
+        ]
+        bart = Seq2Seq.pretrained(config.base, texts, config.seed)
         bart.check_length(max(config.max_length, config.sample_length))
         writer = StyledBart(bart, styles, config.max_length)
         classifier = style_roberta(
@@ -645,32 +629,20 @@ class Bsrr(System):
             ]
             for side, texts in enumerate(sentences)
         ]
-        judged, following = fit_reader(classifier, rows, fit, run, card.recipe)
+        accuracy = fit_reader(classifier, rows, fit, run, card.recipe)
         if split is None:
             validate = _by_references(writer, paired.held_out, len(card.directions))
         else:
             validate = _by_judge(writer, data, sentences, split[1], config.seed)
         learner = BsrrLearner(writer, classifier, paired.train, config, validate)
-        learned = learn(learner, following, card.recipe)
-        scores = {**learned.scores, "classifier_accuracy": judged["accuracy"]}
+        learned = learn(learner, run, card.recipe)
+        scores = {**learned.scores, "classifier_accuracy": accuracy}
         return cls(replace(card, n_pairs=len(paired.train), scores=scores), writer)
-
-    @classmethod
-    def planned(cls, data: TrainingData, config: SystemConfig) -> SystemCard:
-        """As :meth:`System.planned`; without pairs there is nothing to learn from."""
-        card = super().planned(data, config)
-        choice = card.settings["pairs"]
-        if choice == "data" and not data.train.pairs:
-            raise InputError(no_pairs(data, cls.KIND))
-        return replace(
-            card,
-            needs_parallel=choice != "mined" and bool(data.train.pairs),
-        )
 
     def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
         """The likeliest words, one after the other, or those that a beam search finds."""
         text = preparation(language_of(task.direction))
-        how = Decoding(task.settings.beams, task.settings.min_length, task.settings.max_length)
+        how: BsrrSettings = task.settings
         self.writer.bart.check_length(how.max_length)
         side = self.card.directions.index(task.direction.name)
         sources = text.for_classifier([request.source for request in batch])
@@ -746,7 +718,7 @@ def _by_references(writer: StyledBart, pairs: Sequence[Pair], ways: int) -> Vali
     def validate() -> Mapping[str, float]:
         found = {}
         for side, name in list(enumerate(("forward", "back")))[:ways]:
-            written = writer.rewritten([pair[side] for pair in pairs], side, Decoding(), 64)
+            written = writer.rewritten([pair[side] for pair in pairs], side, _GREEDY, 64)
             bleu = BLEU(lowercase=True, force=True)
             score = bleu.corpus_score(written, [[pair[1 - side] for pair in pairs]]).score
             found[f"ref_bleu_{name}"] = score / 100
@@ -764,6 +736,6 @@ def _by_judge(
     judge = selection(learned, kept, seed)
 
     def rewrite(texts: Sequence[str], side: int) -> list[str]:
-        return prepare(writer.rewritten(texts, side, Decoding(), 64))
+        return prepare(writer.rewritten(texts, side, _GREEDY, 64))
 
     return lambda: judge.scores(rewrite)

@@ -436,7 +436,7 @@ def given_paraphraser(name: str, device: str, format_: Mapping[str, Any]) -> Lea
 
 def taught(
     model: PrefixLM, read: Callable[[], Sequence[Pair]], tuning: Tuning, run: Run, recipe: str
-) -> tuple[LearnedParaphraser, Run]:
+) -> LearnedParaphraser:
     """Fine-tune a paraphraser; what an interrupted training had finished is not learned again.
 
     Args:
@@ -446,12 +446,8 @@ def taught(
         tuning: how.
         run: where. The finished paraphraser stays in its folder.
         recipe: of the system.
-
-    Returns:
-        The paraphraser, and the run of the phase after it.
     """
     folder = None if run.folder is None else run.folder / "paraphraser"
-    following = run if run.resume == "no" else replace(run, resume="auto")
     if folder is not None and run.resume != "no" and _is_checkpoint(folder):
         found = PrefixLM.read(
             folder,
@@ -460,7 +456,7 @@ def taught(
             max_suffix=model.max_suffix,
             released=model.released,
         )
-        return LearnedParaphraser(found), following
+        return LearnedParaphraser(found)
     pairs = read()
     order = np.random.default_rng(tuning.seed).permutation(len(pairs))
     n_held = max(1, round(_HELD_OUT * len(pairs)))
@@ -470,7 +466,7 @@ def taught(
     if folder is not None:
         with atomic_folder(folder, ours=_is_checkpoint) as scratch:
             model.save(scratch)
-    return LearnedParaphraser(model), following
+    return LearnedParaphraser(model)
 
 
 def _is_checkpoint(folder: Path) -> bool:
@@ -536,7 +532,7 @@ class Strap(System):
         torch.manual_seed(config.seed)
         card = cls.planned(data, config)
         train, held = hold_out(data, config.hold_out, config.seed)
-        paraphraser, run = _paraphraser(data, train, config, run, card.recipe)
+        paraphraser = _paraphraser(data, train, config, run, card.recipe)
         torch.manual_seed(config.seed)  # whether the paraphraser was learned now or before
         model = PrefixLM.pretrained(config.base, [*train.source, *train.target], **config.format)
         say(f"paraphrasing {len(train.target):,} sentences of the target style")
@@ -597,19 +593,18 @@ def _check(data: TrainingData, config: StrapConfig) -> None:
 
 def _paraphraser(
     data: TrainingData, train: Sides, config: StrapConfig, run: Run, recipe: str
-) -> tuple[Paraphraser, Run]:
-    """Section 2.1, or what stands in for it; and how the next phase continues."""
+) -> Paraphraser:
+    """Section 2.1, or what stands in for it."""
     if config.paraphraser == "rules":
-        rules = RuleParaphraser.of(
+        return RuleParaphraser.of(
             train,
             salience=config.salience,
             min_count=config.min_count,
             drop=config.drop,
             shuffle=config.shuffle,
         )
-        return rules, run
     if config.paraphraser not in ("corpus", "pairs"):
-        return given_paraphraser(config.paraphraser, run.device, config.format), run
+        return given_paraphraser(config.paraphraser, run.device, config.format)
     model = PrefixLM.pretrained(config.base, [*train.source, *train.target], **config.format)
     tuning = config.tuning(config.paraphraser_epochs)
     return taught(model, lambda: _pairs(data, config), tuning, run, recipe)

@@ -237,12 +237,14 @@ class System(ABC):
         A local file or folder among its settings is named by its content, not by its path.
         """
         part = data.train.name
+        source = getattr(config, "pairs", None)  # of those that can learn from mined pseudo-pairs
+        real = source != "mined" and bool(data.train.pairs)
         return SystemCard(
             name=cls.KIND,
             kind=cls.KIND,
             family=cls.FAMILY,
             directions=cls.learned_directions(data.direction),
-            needs_parallel=cls.NEEDS_PARALLEL,
+            needs_parallel=cls.NEEDS_PARALLEL if source is None else real,
             origin=cls.ORIGIN,
             trained_on=f"{data.direction.dataset}/{part} without test sentences, {data.cleaning}",
             data_fingerprint=data.fingerprint,

@@ -45,11 +45,12 @@ class Clock:
 
     @classmethod
     def start(cls, folder: Path, run: Run) -> Clock:
-        """Start; ``folder`` may have checkpoints of the training's earlier part."""
-        # As save_checkpoint names them, and transformers.
-        checkpoints = [*folder.rglob("step-*"), *folder.rglob("checkpoint-*")]  # phases' too
-        continued = run.resume != "no" and bool(checkpoints)
-        return cls(time.monotonic(), not continued, run)
+        """Start; ``folder`` may have checkpoints of the training's earlier part.
+
+        Raises:
+            InputError: ``run.resume`` requires one, and there is none.
+        """
+        return cls(time.monotonic(), not run.continues(folder), run)
 
     def made(self) -> dict[str, JsonValue]:
         """``seconds`` (if it ran in one go), ``device``, ``threads`` and ``processes``."""

@@ -349,10 +349,7 @@ class Tyb(System):
         )
         card = cls.planned(data, config)
         sides = [[pair[side] for pair in paired.train] for side in (0, 1)]
-        if config.base == SCRATCH:
-            bart = Seq2Seq.scratch([*sides[0], *sides[1]], seed=config.seed)
-        else:
-            bart = Seq2Seq.pretrained(config.base)
+        bart = Seq2Seq.pretrained(config.base, [*sides[0], *sides[1]], config.seed)
         bart.check_length(config.max_length)
         torch.manual_seed(config.seed)
         classifier = StyleCnn(
@@ -369,17 +366,10 @@ class Tyb(System):
             seed=config.seed,
         )
         rows = [[row[1:-1] for row in bart.encode(side, config.max_length)] for side in sides]
-        judged, following = fit_reader(classifier, rows, fit, run, card.recipe)
-        learned = learn(_Learner(bart, classifier, paired, config), following, card.recipe)
-        scores = {**learned.scores, "classifier_accuracy": judged["accuracy"]}
+        accuracy = fit_reader(classifier, rows, fit, run, card.recipe)
+        learned = learn(_Learner(bart, classifier, paired, config), run, card.recipe)
+        scores = {**learned.scores, "classifier_accuracy": accuracy}
         return cls(replace(card, n_pairs=len(paired.train), scores=scores), bart)
-
-    @classmethod
-    def planned(cls, data: TrainingData, config: SystemConfig) -> SystemCard:
-        """As :meth:`System.planned`; whether it learns from pairs depends on the data."""
-        card = super().planned(data, config)
-        paired = card.settings["pairs"] != "mined" and bool(data.train.pairs)
-        return replace(card, needs_parallel=paired)
 
     def rewrite(self, batch: Sequence[Request], task: Task) -> list[str]:
         """The likeliest sentence that the beam search finds."""

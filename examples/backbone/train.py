@@ -213,6 +213,7 @@ def train_backbone(
         if config.initial == "scaled":
             scale_weights(model)
         learner = _learner(family, model, config, text.sentences, tokenizer)
+        run.continues(work)
         learned = learn(learner, replace(run, folder=work), recipe)
         model.to("cpu").save_pretrained(scratch)
         tokenizer.save_pretrained(scratch)

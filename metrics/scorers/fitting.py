@@ -132,11 +132,6 @@ def _random_state() -> dict[str, Tensor]:
     return state | ({_RANDOM_CUDA: torch.cuda.get_rng_state()} if torch.cuda.is_available() else {})
 
 
-def has_checkpoint(folder: Path) -> bool:
-    """Whether there is a training in a folder to continue."""
-    return bool(_checkpoints(folder))
-
-
 def save_weights(network: nn.Module, path: Path) -> None:
     """Write a network's weights as safetensors; tied tensors once each.
 
@@ -363,9 +358,6 @@ def last_checkpoint(folder: Path, resume: str = "auto") -> Path | None:
     """The newest checkpoint that was written to its end; ``None`` to begin.
 
     Transformers writes the trainer's state last.
-
-    Raises:
-        InputError: one is required and there is none.
     """
     if resume == "no":
         for old in (*folder.glob(f"{CHECKPOINT}*"), folder / BEST):
@@ -375,7 +367,5 @@ def last_checkpoint(folder: Path, resume: str = "auto") -> Path | None:
         newest = max(whole, key=step_of)
         say(f"continuing at step {step_of(newest)}")
         return newest
-    if resume == "yes":
-        raise InputError(f"nothing to resume: {folder} has no checkpoint")
     (folder / BEST_SCORE).unlink(missing_ok=True)
     return None

@@ -349,13 +349,6 @@ class LlamaLora(_Adapted):
         card = replace(card, n_pairs=len(train), scores=dict(tuned.scores))
         return cls(card, tuned.adapter, base, device=run.device)
 
-    @classmethod
-    def planned(cls, data: TrainingData, config: SystemConfig) -> SystemCard:
-        """As :meth:`System.planned`; a folder given as ``base`` is named by its content."""
-        card = super().planned(data, config)
-        real = card.settings["pairs"] != "mined" and bool(data.train.pairs)
-        return replace(card, needs_parallel=real)
-
 
 @dataclass(frozen=True)
 class LlamaLoraInst(_Adapted):

@@ -77,8 +77,8 @@ def tune(
         recipe: of the system, which names TensorBoard's folder.
 
     Raises:
-        InputError: the base has no such layers, it cannot be quantised here, the loss is not a
-            number, or there is nothing to resume.
+        InputError: the base has no such layers, it cannot be quantised here, or the loss is
+            not a number.
         IntegrityError: the checkpoint to continue from is damaged.
         KeyboardInterrupt: after a checkpoint was written.
     """

@@ -95,67 +95,50 @@ def random_model(family: BackboneFamily, shape: BackboneShape, tokenizer: Any) -
     """A model of transformers for that tokenizer, its weights drawn from torch's generator."""
     import transformers
 
+    common = {
+        "vocab_size": len(tokenizer),
+        "bos_token_id": tokenizer.bos_token_id,
+        "pad_token_id": tokenizer.pad_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+    }
     if family == "bart":
-        return transformers.BartForConditionalGeneration(_bart(shape, tokenizer))
+        bart = transformers.BartConfig(
+            d_model=shape.dimension,
+            encoder_layers=shape.layers,
+            decoder_layers=shape.layers,
+            encoder_attention_heads=shape.heads,
+            decoder_attention_heads=shape.heads,
+            encoder_ffn_dim=4 * shape.dimension,
+            decoder_ffn_dim=4 * shape.dimension,
+            max_position_embeddings=shape.positions,
+            dropout=shape.dropout,
+            attention_dropout=0.0,
+            activation_dropout=0.0,
+            decoder_start_token_id=tokenizer.eos_token_id,
+            forced_eos_token_id=tokenizer.eos_token_id,
+            **common,
+        )
+        return transformers.BartForConditionalGeneration(bart)
     if family == "gpt2":
-        return transformers.GPT2LMHeadModel(_gpt2(shape, tokenizer))
-    return transformers.LlamaForCausalLM(_llama(shape, tokenizer))
-
-
-def _bart(shape: BackboneShape, tokenizer: Any) -> Any:
-    from transformers import BartConfig
-
-    return BartConfig(
-        vocab_size=len(tokenizer),
-        d_model=shape.dimension,
-        encoder_layers=shape.layers,
-        decoder_layers=shape.layers,
-        encoder_attention_heads=shape.heads,
-        decoder_attention_heads=shape.heads,
-        encoder_ffn_dim=4 * shape.dimension,
-        decoder_ffn_dim=4 * shape.dimension,
-        max_position_embeddings=shape.positions,
-        dropout=shape.dropout,
-        attention_dropout=0.0,
-        activation_dropout=0.0,
-        bos_token_id=tokenizer.bos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        decoder_start_token_id=tokenizer.eos_token_id,
-        forced_eos_token_id=tokenizer.eos_token_id,
-    )
-
-
-def _gpt2(shape: BackboneShape, tokenizer: Any) -> Any:
-    from transformers import GPT2Config
-
-    return GPT2Config(
-        vocab_size=len(tokenizer),
-        n_embd=shape.dimension,
-        n_layer=shape.layers,
-        n_head=shape.heads,
-        n_positions=shape.positions,
-        resid_pdrop=shape.dropout,
-        embd_pdrop=shape.dropout,
-        attn_pdrop=shape.dropout,
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-    )
-
-
-def _llama(shape: BackboneShape, tokenizer: Any) -> Any:
-    from transformers import LlamaConfig
-
-    return LlamaConfig(
-        vocab_size=len(tokenizer),
+        gpt2 = transformers.GPT2Config(
+            n_embd=shape.dimension,
+            n_layer=shape.layers,
+            n_head=shape.heads,
+            n_positions=shape.positions,
+            resid_pdrop=shape.dropout,
+            embd_pdrop=shape.dropout,
+            attn_pdrop=shape.dropout,
+            **common,
+        )
+        return transformers.GPT2LMHeadModel(gpt2)
+    llama = transformers.LlamaConfig(
         hidden_size=shape.dimension,
         num_hidden_layers=shape.layers,
         num_attention_heads=shape.heads,
         intermediate_size=4 * shape.dimension,
         max_position_embeddings=shape.positions,
         attention_dropout=0.0,
-        bos_token_id=tokenizer.bos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-        eos_token_id=tokenizer.eos_token_id,
         tie_word_embeddings=True,
+        **common,
     )
+    return transformers.LlamaForCausalLM(llama)

@@ -119,8 +119,7 @@ def learn(learner: Learner, run: Run, recipe: str) -> Learned:
         recipe: of the system: a checkpoint of another one is refused.
 
     Raises:
-        InputError: no such device; ``run.resume`` requires a checkpoint and there is none; this is
-            one of several processes.
+        InputError: no such device; this is one of several processes.
         IntegrityError: the checkpoint is damaged.
         KeyboardInterrupt: after a checkpoint was written.
     """
@@ -234,8 +233,6 @@ def _resumed(learner: Learner, run: Run, recipe: str) -> Progress:
         return Progress()
     found = load_checkpoint(run.folder, recipe, learner.network, learner.optimizers)
     if found is None:
-        if run.resume == "yes":
-            raise InputError(f"nothing to resume: {run.folder} has no checkpoint")
         return Progress()
     say(f"continuing at step {found.step} of {learner.steps}")
     return found

@@ -21,7 +21,6 @@ from torch.optim import Optimizer
 
 from ...errors import InputError, MissingFileError, MissingScorerError, require
 from ...metrics.scorers.device import Device, Placement
-from ...metrics.scorers.fitting import has_checkpoint
 from ...metrics.scorers.weights import fetch, load_pretrained, quiet_loading
 from .backbones import BackboneShape, byte_level_tokenizer, random_model
 from .loop import Learner, Terms, Update, learn
@@ -46,13 +45,20 @@ class Seq2Seq:
     tokenizer: Any
 
     @classmethod
-    def pretrained(cls, base: str) -> Seq2Seq:
+    def pretrained(cls, base: str, sentences: Sequence[str] = (), seed: int = 0) -> Seq2Seq:
         """A checkpoint by Hub id or folder, on the CPU; only safetensors are read.
+
+        Args:
+            base: where it is; ``scratch`` for a small random one.
+            sentences: what a tokenizer from scratch is learned from.
+            seed: of one from scratch.
 
         Raises:
             MissingFileError: its weights cannot be found; the message says what to do.
             InputError: the checkpoint is not a BART, or it is damaged.
         """
+        if base == SCRATCH:
+            return cls.scratch(sentences, seed=seed)
         try:
             folder = fetch(base)
         except MissingScorerError as error:
@@ -305,7 +311,7 @@ def fit_reader(
     fit: ReaderFit,
     run: Run,
     recipe: str,
-) -> tuple[Mapping[str, float], Run]:
+) -> float:
     """Train a network, which maps ids (B, T) and lengths (B) to logits (B, 2), and freeze it.
 
     Args:
@@ -316,24 +322,16 @@ def fit_reader(
         recipe: of the system that it is for.
 
     Returns:
-        ``accuracy`` in [0, 1], of the rows that it did not learn from; and the run of the phase
-        after it, which need not have begun before a stop.
+        Its accuracy in [0, 1] on the rows that it did not learn from.
 
     Raises:
-        InputError: a style has fewer than 2 rows; ``run.resume`` requires a checkpoint, and neither
-            this phase nor the one after it has one.
+        InputError: a style has fewer than 2 rows.
     """
     if min(map(len, sides)) < 2:
         raise InputError("a style has fewer than 2 sentences to train the reward's classifier on")
     folder = None if run.folder is None else run.folder / _NAME
-    there = [one for one in (run.folder, folder) if one is not None]
-    if run.resume == "yes" and there and not any(map(has_checkpoint, there)):
-        raise InputError(f"nothing to resume: {run.folder} has no checkpoint")
-    # Either of the two phases may be the one that was stopped.
-    following = replace(run, resume="auto") if run.resume == "yes" else run
     learner = _ReaderLearner(network, sides, fit)
-    learned = learn(learner, replace(following, folder=folder), f"{recipe}/{_NAME}")
-    return {"accuracy": learned.scores["selection"]}, following
+    return learn(learner, replace(run, folder=folder), f"{recipe}/{_NAME}").scores["selection"]
 
 
 class _ReaderLearner(Learner):

@@ -26,8 +26,8 @@ class Run:
         precision: of the forward pass; ``auto`` takes bfloat16 on a GPU that has it.
         save_every: seconds between checkpoints; what is learned does not depend on it.
         tensorboard: for TensorBoard's event files, in a folder for each training; they stay there.
-        resume: ``auto`` continues from a checkpoint if there is one, ``yes`` requires one, ``no``
-            begins anew.
+        resume: ``auto`` continues from a checkpoint if there is one, ``no`` begins anew; ``yes`` is
+            ``auto`` but for :meth:`continues`.
     """
 
     folder: Path | None = None
@@ -40,6 +40,18 @@ class Run:
         None, "folder for TensorBoard's event files, which stay there"
     )
     resume: Resume = "auto"
+
+    def continues(self, folder: Path) -> bool:
+        """Whether a training goes on from a checkpoint in a folder, its own or one of a phase.
+
+        Raises:
+            InputError: ``resume`` requires one, and there is none.
+        """
+        # As save_checkpoint names them, and transformers.
+        found = any(folder.rglob("step-*")) or any(folder.rglob("checkpoint-*"))
+        if self.resume == "yes" and not found:
+            raise InputError(f"nothing to resume: {folder} has no checkpoint")
+        return found and self.resume != "no"
 
 
 IN_MEMORY = Run()

@@ -18,7 +18,7 @@ from tstbench.trainers.bsrr import (
     Bsrr,
     BsrrConfig,
     BsrrLearner,
-    Decoding,
+    BsrrSettings,
     StyledBart,
     style_roberta,
 )
@@ -403,5 +403,8 @@ TINY = ("train", "bsrr", "--preset", "tiny", "--direction", DIRECTION, "--device
 def test_decoding_settings(learner):
     writer = learner._writer
     texts = [source for source, _ in PAIRS]
-    greedy = writer.rewritten(texts, 0, Decoding(max_length=12), 4)
-    assert writer.rewritten(texts[::-1], 0, Decoding(max_length=12), 3) == greedy[::-1]
+    greedy = writer.rewritten(texts, 0, BsrrSettings(min_length=0, max_length=12), 4)
+    assert (
+        writer.rewritten(texts[::-1], 0, BsrrSettings(min_length=0, max_length=12), 3)
+        == greedy[::-1]
+    )

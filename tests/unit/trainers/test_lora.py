@@ -309,8 +309,6 @@ def test_only_a_whole_checkpoint_counts(base, tmp_path):
     with pytest.raises(IntegrityError, match=r"checkpoint-4 is damaged .*--restart"):
         taught(base, run, epochs=4)
     taught(base, replace(run, resume="no"), epochs=4)
-    with pytest.raises(InputError, match="nothing to resume"):
-        taught(base, replace(run, folder=tmp_path / "none", resume="yes"), epochs=4)
 
 
 # Answers

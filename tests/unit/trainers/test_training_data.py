@@ -12,7 +12,6 @@ from tstbench.datasets_scripts.load import TrainingData, TrainingPart
 from tstbench.errors import InputError
 from tstbench.metrics.scorers.fitting import (
     Progress,
-    has_checkpoint,
     load_checkpoint,
     save_checkpoint,
 )
@@ -190,7 +189,6 @@ def test_pairs_are_mined_if_asked_for_or_if_there_are_none():
 def test_the_newest_two_checkpoints_stay_whatever_their_numbers(tmp_path):
     network = nn.Linear(2, 1)
     optimizers = {"one": torch.optim.Adam(network.parameters(), lr=0.25)}
-    assert not has_checkpoint(tmp_path)
     for step in (9, 10, 100):
         with torch.no_grad():
             network.weight.fill_(step)
@@ -215,6 +213,8 @@ def test_the_newest_two_checkpoints_stay_whatever_their_numbers(tmp_path):
 @pytest.mark.parametrize("name", ["step-000000003", "checkpoint-3"])
 def test_only_a_training_that_ran_in_one_go_knows_its_time(name, tmp_path):
     assert "seconds" in Clock.start(tmp_path, Run(device="cpu")).made()
+    with pytest.raises(InputError, match="nothing to resume"):
+        Clock.start(tmp_path, Run(resume="yes"))
     (tmp_path / "phase" / name).mkdir(parents=True)
     for resume, known in (("auto", False), ("yes", False), ("no", True)):
         made = Clock.start(tmp_path, Run(device="cpu", resume=resume)).made()

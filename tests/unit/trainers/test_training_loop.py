@@ -161,8 +161,6 @@ def test_a_checkpoint_of_another_recipe_is_refused(tmp_path):
     learn(Two(steps=4), Run(folder=tmp_path / "run", save_every=0), RECIPE)
     with pytest.raises(InputError, match="of another training"):
         learn(Two(), Run(folder=tmp_path / "run"), "another recipe")
-    with pytest.raises(InputError, match="nothing to resume"):
-        learn(Two(), Run(folder=tmp_path / "none", resume="yes"), RECIPE)
 
 
 def test_every_sentence_is_seen_once_an_epoch_in_batches_of_like_length():

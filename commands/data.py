@@ -29,8 +29,8 @@ def run(arguments: argparse.Namespace) -> None:
     from ..metrics.text import preparation
     from ..pipelines.tables import print_rows
 
-    dataset = load_data(arguments.file)
-    facts, corpus = dataset.facts, dataset.corpus
+    corpus = load_data(arguments.file)
+    facts = corpus.facts
     text = preparation(facts.language)
     styles = load_styles(facts.name)
     rows = [
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
             shown = ", ".join(f"{count} {label!r}" for label, (count, _) in list(found.items())[:9])
             total = sum(count for count, _ in found.values())
             rows.append((f"{part.name} rows left out", f"{total}, by label: {shown}"))
-    tests = [load_test_set(direction) for direction in dataset.directions]
+    tests = [load_test_set(direction) for direction in corpus.directions]
     for test in tests:
         given = sorted({len(some) for some in test.references})
         span = str(given[0]) if len(given) == 1 else f"{given[0]} to {given[-1]}"

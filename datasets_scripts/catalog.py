@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -167,27 +167,7 @@ def directions_of(dataset: str) -> tuple[Direction, ...]:
     return facts.directions
 
 
-@dataclass(frozen=True)
-class Dataset:
-    """A user's own dataset, as read from its data file."""
-
-    corpus: Corpus
-
-    @property
-    def facts(self) -> DatasetFacts:
-        """Name, styles, language, licence..."""
-        return self.corpus.facts
-
-    @property
-    def directions(self) -> tuple[Direction, ...]:
-        """In the order of the data file."""
-        return self.facts.directions
-
-    def __repr__(self) -> str:
-        return f"Dataset({self.facts.name}: {', '.join(d.config for d in self.directions)})"
-
-
-def load_data(path: Path | str, *, say_again: bool = True) -> Dataset:
+def load_data(path: Path | str, *, say_again: bool = True) -> Corpus:
     """Read a data file, check everything it names, and register its dataset in this process.
 
     What looks wrong without being certain (rewrites in another order than their sentences, styles
@@ -216,7 +196,7 @@ def load_data(path: Path | str, *, say_again: bool = True) -> Dataset:
         if there is None or doubt not in there.doubts:
             say(f"careful: {corpus.origin}: {doubt}")
     register(corpus)
-    return Dataset(corpus)
+    return corpus
 
 
 def added() -> dict[str, Corpus]:

@@ -115,7 +115,7 @@ def _once(groups: Iterable[Files]) -> Files:
     return tuple(dict.fromkeys(file for files in groups for file in files))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Corpus:
     """A dataset's facts and files.
 
@@ -139,6 +139,14 @@ class Corpus:
     def name(self) -> str:
         """``yelp``"""
         return self.facts.name
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """In the order of its facts."""
+        return self.facts.directions
+
+    def __repr__(self) -> str:
+        return f"Corpus({self.name}: {', '.join(d.config for d in self.directions)})"
 
     @property
     def cleaning(self) -> str:

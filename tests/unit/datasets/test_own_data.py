@@ -75,7 +75,7 @@ def test_it_is_known_once_it_is_loaded(manners):
     dataset = load_data(manners)
     direction = Direction("manners", "rude", "polite")
     assert dataset.directions == (direction,)
-    assert repr(dataset) == "Dataset(manners: rude-to-polite)"
+    assert repr(dataset) == "Corpus(manners: rude-to-polite)"
     assert dataset.facts is dataset_facts("manners")
     assert (dataset.facts.references, dataset.facts.licence) == (2, "cc0-1.0")
     assert parse_direction(NAME) == direction

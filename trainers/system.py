@@ -469,25 +469,25 @@ SYSTEMS: dict[str, str] = {
     "llama-lora-inst": "tstbench.trainers.lora.system:LlamaLoraInst",
 }
 
-_UNTRAINED = ("copy", "chatgpt", "chatgpt-fs", "gpt4", "gpt4-fs", "chat")
-
 
 def trainable() -> dict[str, str]:
     """Systems that are trained, and what they are: read from the sources, since imports take long.
 
     So they are listed without the libraries that some of them need.
     """
-    ours = {name: _docstring(*SYSTEMS[name].split(":")) for name in SYSTEMS.keys() - _UNTRAINED}
+    ours = {name: _said_of(*place.split(":")) for name, place in SYSTEMS.items()}
     others = {name: system_class(name) for name in system_names() if name not in SYSTEMS}
-    found = {n: str(one.__doc__ or "") for n, one in others.items() if one.Config} | ours
-    return {name: found[name].partition("\n")[0] for name in system_names() if name in found}
+    found = ours | {n: str(one.__doc__ or "") for n, one in others.items() if one.Config}
+    return {name: text.partition("\n")[0] for name, text in found.items() if text}
 
 
-def _docstring(module: str, kind: str) -> str:
+def _said_of(module: str, kind: str) -> str:
+    """The docstring of a class that has a ``Config`` of its own; nothing of another."""
     spec = find_spec(module)
     tree = ast.parse(Path(spec.origin).read_text("utf-8") if spec and spec.origin else "")
     (node,) = (n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == kind)
-    return ast.get_docstring(node) or ""
+    fields = [ast.unparse(n.target) for n in node.body if isinstance(n, ast.AnnAssign)]
+    return (ast.get_docstring(node) or "") if "Config" in fields else ""
 
 
 def system_names() -> list[str]:

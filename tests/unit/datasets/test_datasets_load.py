@@ -12,7 +12,7 @@ from tstbench.datasets_scripts.catalog import CORPORA, DATASETS, parse_dataset
 from tstbench.datasets_scripts.cleaning import PAPER_V1
 from tstbench.datasets_scripts.corpus import Corpus, Part, read_side
 from tstbench.datasets_scripts.fingerprint import fingerprint, style_fingerprint
-from tstbench.datasets_scripts.load import load_styles, load_test_set
+from tstbench.datasets_scripts.load import load_styles, load_test_set, split_to_learn
 from tstbench.datasets_scripts.sources import PackageFile, UserFile
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
 from tstbench.files import read_lines
@@ -238,6 +238,9 @@ def test_a_dataset_has_the_splits_that_have_sentences(tiny):
         return load_styles("tinier", data_dir=tiny)
 
     assert list(styles(train, mined, validation, test).splits) == ["train", "validation", "test"]
+    half = Part("half", (train.sentences[0], ()))  # of one style alone
+    assert list(styles(half, test).splits) == ["half", "test"]
+    assert split_to_learn("tinier", "half") == "half"
     (split,) = styles(train).splits.values()  # there are no test sentences to leave out
     assert (len(split), split.excluded) == (5, 0)
     data = styles(test)

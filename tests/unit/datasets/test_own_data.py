@@ -40,12 +40,14 @@ from tstbench.datasets_scripts.fingerprint import fingerprint
 from tstbench.datasets_scripts.load import load_styles, load_test_set, load_training
 from tstbench.datasets_scripts.own import read_data
 from tstbench.datasets_scripts.sources import BENCHMARK
+from tstbench.datasets_scripts.tables import Column, Table
 from tstbench.errors import (
     InputError,
     MissingFileError,
     UnknownNameError,
     unknown_name,
 )
+from tstbench.files import git_blob_id
 
 NAME = "manners/rude-to-polite"
 DOCS = ROOT / "docs" / "your_data.md"
@@ -296,6 +298,14 @@ def test_labels_that_are_numbers_in_json_are_those_of_the_data_file(manners):
     load_data(manners)
     training = load_styles("manners").training
     assert (training.of(0), training.of(1)) == (("One.", "Three."), ("Two, please.",))
+
+
+def test_a_column_is_known_by_its_values_alone(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"r": "caf\u00e9", "n": 1}\n\n{"r": ["b", "c"]}\n', "utf-8")
+    (tmp_path / "b.jsonl").write_text('{"r": "caf\\u00e9"}\n{"r": ["b", "c"], "n": 2}\n', "utf-8")
+    for name in ("a.jsonl", "b.jsonl"):
+        digest = Column(Table(tmp_path / name, name), "r").digest()
+        assert digest == git_blob_id('"caf\u00e9"\n["b", "c"]\n'.encode())
 
 
 @pytest.mark.parametrize(("name", "mark"), [("train.TSV", "\t"), ("train.Csv", ",")])

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup
-
 from ...pipelines.analysis.data import DirectionResults, HumanAspect
 from ...pipelines.analysis.sentences import (
     MetricCase,
@@ -18,8 +16,7 @@ from ...pipelines.analysis.sentences import (
 from ...pipelines.tables import DataTable, csv_text
 from ...plots.canvas import name_rows, new_figure, plain, short
 from ...plots.colours import colour
-from ..leaderboard.markup import el, join
-from .items import Item, of_table
+from .items import Case, Item
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,8 +53,8 @@ def system_case_item(results: DirectionResults) -> Item | None:
         notes=() if shows else (_HIDDEN,),
     )
     header = ("direction", "case", "id", "spread", "system", "place", "source", "output")
-    return of_table(
-        table,
+    return Item(
+        table=table,
         name="disagreement-systems",
         title="Where systems disagree most",
         says=(
@@ -67,7 +64,7 @@ def system_case_item(results: DirectionResults) -> Item | None:
         alt=f"For {len(cases)} sources the places of all systems, best and worst named.",
         csv=csv_text(header, data),
         draw=lambda: draw_system_cases(cases, texts=shows),
-        below=join(_system_case(n, c) for n, c in enumerate(cases, 1)) if shows else Markup(""),
+        cases=tuple(_system_case(n, c) for n, c in enumerate(cases, 1) if shows),
     )
 
 
@@ -125,50 +122,42 @@ def _cases(
     )
     header = ("direction", "case", "id", "system", "aspect", "high", "high_score", "high_place",
               "low", "low_score", "low_place", "source", "output")  # fmt: skip
-    return of_table(
-        table,
+    return Item(
+        table=table,
         name=name,
         title=title,
         says=says,
         alt=f"For {len(cases)} outputs their places by two measures.",
         csv=csv_text(header, data),
         draw=lambda: draw_metric_cases(cases, texts=shows),
-        below=join(_metric_case(n, c) for n, c in enumerate(cases, 1)) if shows else Markup(""),
+        cases=tuple(_metric_case(n, c) for n, c in enumerate(cases, 1) if shows),
     )
 
 
-def _system_case(number: int, case: SystemCase) -> Markup:
-    rows: list[tuple[str, str, str]] = [("source", case.source, "given")]
-    rows += [("reference", text, "given") for text in case.references]
-    rows += [(one.system, one.text, f"{one.place:.2f}") for one in case.rewrites]
-    return _case(f"{number}. {case.source}", rows)
+def _system_case(number: int, case: SystemCase) -> Case:
+    outputs = [(one.system, one.text, False, f"{one.place:.2f}") for one in case.rewrites]
+    return Case(
+        title=f"{number}. {case.source}", rows=(*_given(case.source, case.references), *outputs)
+    )
 
 
-def _metric_case(number: int, case: MetricCase) -> Markup:
-    head = f"{number}. {case.prediction or 'empty'}"
-    rows = [("source", case.source, "given")]
-    rows += [("reference", text, "given") for text in case.references]
-    rows.append((case.system, case.prediction, "output"))
-    for title, score, place in (
-        (case.high, case.high_score, case.high_place),
-        (case.low, case.low_score, case.low_place),
-    ):
-        rows.append((title, f"{score:.4g}, better than {100 * place:.0f}% of all", "output"))
-    return _case(head, rows)
-
-
-def _case(head: str, rows: Sequence[tuple[str, str, str]]) -> Markup:
-    lines = [
-        el(
-            "tr",
-            el("th", who, scope="row"),
-            el("td", text or el("i", "empty"), dir="auto"),
-            el("td", "" if what in ("given", "output") else what, class_="place"),
-            class_="given" if what == "given" else None,
+def _metric_case(number: int, case: MetricCase) -> Case:
+    scored = [
+        (title, f"{score:.4g}, better than {100 * place:.0f}% of all", False, "")
+        for title, score, place in (
+            (case.high, case.high_score, case.high_place),
+            (case.low, case.low_score, case.low_place),
         )
-        for who, text, what in rows
     ]
-    return el("details", el("summary", head), el("table", el("tbody", lines)), class_="case")
+    output = (case.system, case.prediction, False, "")
+    return Case(
+        title=f"{number}. {case.prediction or 'empty'}",
+        rows=(*_given(case.source, case.references), output, *scored),
+    )
+
+
+def _given(source: str, references: Sequence[str]) -> list[tuple[str, str, bool, str]]:
+    return [("source", source, True, ""), *(("reference", text, True, "") for text in references)]
 
 
 def _named(system: str, text: str) -> str:

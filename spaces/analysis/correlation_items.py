@@ -8,7 +8,7 @@ from ...pipelines.analysis.correlation import Correlation, CorrelationMatrix
 from ...pipelines.tables import DataTable, csv_text
 from ...plots.canvas import new_figure
 from ...plots.colours import colour, heat, on_heat
-from .items import Item, of_table
+from .items import Item
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -122,8 +122,8 @@ def correlation_item(matrix: CorrelationMatrix, where: str) -> Item | None:
         notes=("In brackets the 95% interval; ln: a logarithm. No bounds.",),
     )
     header = ("direction", "level", "one", "other", "pearson", "low", "high", "points")
-    return of_table(
-        table,
+    return Item(
+        table=table,
         name=name,
         title=title,
         says=(

@@ -37,7 +37,7 @@ from ...plots import plane as drawn_plane
 from ...plots.rows import Mark, Row, draw_rows
 from .case_items import metric_case_item, reference_case_item, system_case_item
 from .correlation_items import correlation_item
-from .items import Item, of_table
+from .items import Item, WrittenTable
 from .lengths import lengths_item
 from .panels import draw_distributions, draw_scores
 from .space_items import SOURCES_AND_REFERENCES, space_item
@@ -171,9 +171,11 @@ def _scores(results: DirectionResults, by: Column) -> Item:
         ),
         alt=f"Bars of {', '.join(c.title for c in results.columns)} for {len(reports)} systems.",
         csv=standings_text(standings, "csv"),
-        markdown=standings_text(standings, "markdown", intervals=True),
-        latex=standings_text(standings, "latex", intervals=True),
-        table=Markup(f'<div class="wide" tabindex="0">{shown}</div>'),  # noqa: S704 (escaped there)
+        table=WrittenTable(
+            markdown=standings_text(standings, "markdown", intervals=True),
+            latex=standings_text(standings, "latex", intervals=True),
+            html=Markup(shown),  # noqa: S704 (escaped there)
+        ),
         draw=lambda: draw_scores(results.columns, reports),
     )
 
@@ -230,8 +232,8 @@ def _ranking(results: DirectionResults, column: Column) -> Item:
     title = f"{column.arrow} ({label})" if label else column.arrow
     header = ("direction", "system", "bound", "value", "low", "high", "rank_low", "rank_high",
               "signature")  # fmt: skip
-    return of_table(
-        table,
+    return Item(
+        table=table,
         name="ranking",
         title=f"The result: systems by {column.title}",
         says=(
@@ -299,8 +301,8 @@ def _plane(
     header = ("direction", "system", "bound", x, f"{x}_low", f"{x}_high", y, f"{y}_low",
               f"{y}_high", "pareto_front", "curve")  # fmt: skip
     joins = " A line joins the settings of one system." if plane.curves else ""
-    return of_table(
-        table,
+    return Item(
+        table=table,
         name=name,
         title=title,
         says=(
@@ -354,8 +356,8 @@ def _distributions(
         rows=tuple(rows),
         notes=("Percentiles of the scores of single sentences; their mean is no corpus score.",),
     )
-    return of_table(
-        table,
+    return Item(
+        table=table,
         name=name,
         title=title,
         says=says,

@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from ...pipelines.tables import DataTable, to_latex, to_markdown
-from ..leaderboard.markup import el
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenTable:
+    """A table that is there in every form."""
+
+    markdown: str
+    latex: str
+    html: Markup
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """Sentences to read, one below the other.
+
+    Attributes:
+        title: of the case.
+        rows: who wrote a text, the text, whether it was given and not rewritten, and its place.
+    """
+
+    title: str
+    rows: tuple[tuple[str, str, bool, str], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,10 +46,9 @@ class Item:
         says: one or two sentences: what is to be seen and how to read it.
         alt: what the picture shows, for who does not see it.
         csv: the data.
-        markdown, latex: the table, in full.
-        table: the table in the page.
-        draw: makes the picture; ``None`` if there is none.
-        below: further markup of the page, such as texts.
+        table: in full.
+        draw: makes the picture.
+        cases: below the table, in the page.
     """
 
     name: str
@@ -36,55 +56,18 @@ class Item:
     says: str
     alt: str
     csv: str
-    markdown: str
-    latex: str
-    table: Markup
-    draw: Callable[[], Figure] | None = None
-    below: Markup = field(default_factory=Markup)
+    table: DataTable | WrittenTable
+    draw: Callable[[], Figure]
+    cases: tuple[Case, ...] = ()
 
+    @property
+    def markdown(self) -> str:
+        """The table in Markdown."""
+        table = self.table
+        return table.markdown if isinstance(table, WrittenTable) else to_markdown(table)
 
-def of_table(
-    table: DataTable,
-    *,
-    name: str,
-    title: str,
-    says: str,
-    alt: str,
-    csv: str,
-    draw: Callable[[], Figure] | None = None,
-    below: Markup = Markup(""),  # noqa: B008 (immutable)
-) -> Item:
-    """An item whose table is a :class:`DataTable`."""
-    return Item(
-        name=name,
-        title=title,
-        says=says,
-        alt=alt,
-        csv=csv,
-        markdown=to_markdown(table),
-        latex=to_latex(table, picture=f"{name}.png" if draw else None),
-        table=html_table(table),
-        draw=draw,
-        below=below,
-    )
-
-
-def html_table(table: DataTable) -> Markup:
-    """The table, every text escaped."""
-    head = el("tr", [el("th", title, scope="col") for title in table.header])
-    rows = [
-        el(
-            "tr",
-            [
-                el("th", cell, scope="row")
-                if n == 0
-                else el("td", cell, class_="text" if n in table.texts else None)
-                for n, cell in enumerate(row)
-            ],
-        )
-        for row in table.rows
-    ]
-    notes = [el("p", note) for note in table.notes]
-    return el(
-        "div", el("table", el("thead", head), el("tbody", rows)), notes, class_="wide", tabindex="0"
-    )
+    @property
+    def latex(self) -> str:
+        """The table in LaTeX, with the picture unless it is whole without."""
+        table, picture = self.table, f"{self.name}.png"
+        return table.latex if isinstance(table, WrittenTable) else to_latex(table, picture=picture)

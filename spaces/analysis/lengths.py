@@ -11,7 +11,7 @@ from ...pipelines.tables import DataTable, csv_text
 from ...plots.canvas import name_rows, new_figure, plain, short
 from ...plots.colours import colour
 from ...plots.rows import LONGEST_NAME
-from .items import Item, of_table
+from .items import Item
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,8 +59,8 @@ def lengths_item(results: DirectionResults) -> Item:
             "that equal one of their references. Distinct: different outputs.",
         ),
     )  # fmt: skip
-    return of_table(
-        table,
+    return Item(
+        table=table,
         name="lengths",
         title="Lengths and copies",
         says="What many metrics are sensitive to: long outputs, and copies of the source.",

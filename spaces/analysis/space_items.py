@@ -9,7 +9,7 @@ from ...pipelines.analysis.style_space import StyleSpace
 from ...pipelines.tables import DataTable, csv_text
 from ...plots.canvas import new_figure
 from ...plots.colours import colour
-from .items import Item, of_table
+from .items import Item
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,8 +61,8 @@ def space_item(kind: tuple[str, str, str], where: str, space: StyleSpace) -> Ite
         (where, i, group, float(x), float(y))
         for i, group, (x, y) in zip(space.ids, space.groups, space.points, strict=True)
     ]
-    return of_table(
-        table,
+    return Item(
+        table=table,
         name=name,
         title=title,
         says=(

@@ -219,7 +219,7 @@ def _section(
         ),
         cautions=tuple(cautions),
         missing=tuple(missing),
-        items=tuple(_drawn(items)),
+        items=_drawn(items),
     )
 
 
@@ -238,7 +238,7 @@ def _together(
         says="What holds across directions: only places within a direction are compared.",
         cautions=(),
         missing=(),
-        items=tuple(_drawn([item])),
+        items=_drawn([item]),
     )
 
 
@@ -271,14 +271,14 @@ def _both_ways(directions: Sequence[DirectionResults], options: AnalysisOptions)
                 says="Where the two styles lie, by test sentences and by people's rewrites.",
                 cautions=(),
                 missing=tuple(missing),
-                items=tuple(_drawn(items)),
+                items=_drawn(items),
             )
         )
     return found
 
 
-def _drawn(items: Sequence[Item]) -> list[tuple[Item, Picture | None]]:
-    return [(item, picture(item.draw) if item.draw else None) for item in items]
+def _drawn(items: Sequence[Item]) -> tuple[tuple[Item, Picture], ...]:
+    return tuple((item, picture(item.draw)) for item in items)
 
 
 def _write(written: Written) -> None:
@@ -295,9 +295,8 @@ def _write(written: Written) -> None:
         for section in written.sections:
             for item, drawn in section.items:
                 base = folder / section.folder / item.name
-                if drawn:
-                    write_bytes(base.with_name(f"{item.name}.png"), drawn.png)
-                    write_bytes(base.with_name(f"{item.name}.svg"), drawn.svg)
+                write_bytes(base.with_name(f"{item.name}.png"), drawn.png)
+                write_bytes(base.with_name(f"{item.name}.svg"), drawn.svg)
                 write_text(base.with_name(f"{item.name}.csv"), item.csv)
                 write_text(base.with_name(f"{item.name}.md"), item.markdown)
                 write_text(base.with_name(f"{item.name}.tex"), item.latex)

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from ...datasets_scripts.catalog import DIRECTIONS
 from .data import Board, direction_title
-from .markup import el, join, ui
+from .markup import ui
 from .query import VIEWS, Query
 
 _MOST = 12  # links in one notice
@@ -55,12 +55,14 @@ def missing_direction(board: Board, wanted: str, shown: str, view: str) -> Marku
     more = len(names) - len(links)
     return ui.notice(
         f"{wanted} {what}.{hint} Showing {shown}.",
-        el(
+        ui.tag(
             "p",
-            "There are results of: ",
-            join(_separated(links)),
-            f" and {more} more" if more else None,
-            ".",
+            [
+                "There are results of: ",
+                *_separated(links),
+                f" and {more} more" if more else None,
+                ".",
+            ],
         ),
     )
 

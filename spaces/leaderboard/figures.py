@@ -6,7 +6,7 @@ light and dark. static/js/pictures.js tells what a mark is, by pointer and by ke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from ...plots.canvas import page_svg
 from ...plots.colours import KINDS
 from ...plots.plane import PHONE, WIDE, Axis, Point, draw_plane
 from ...plots.rows import Mark, Row, draw_page_rows
-from .markup import el, join, ui
+from .markup import join, ui
 from .ranking import Cell, Column, Ranking
 from .ranking import Row as Ranked
 from .style_map import StyleMap
@@ -98,7 +98,7 @@ def _plane(points: tuple[Point, ...], across: Axis, up: Axis) -> Markup:
 def _at_widths(drawn: Mapping[str, Callable[[], Figure]], tips: Sequence[str]) -> Markup:
     """Drawn for places of several widths: the style sheet shows the one that fits."""
     pictures = [page_svg(draw, tips, name) for name, draw in drawn.items()]
-    return el("div", [Markup(svg) for svg in pictures], class_="drawn")  # noqa: S704 (escaped there)
+    return ui.tag("div", [Markup(svg) for svg in pictures], "drawn")  # noqa: S704 (escaped there)
 
 
 @lru_cache(maxsize=64)
@@ -123,23 +123,15 @@ def better_right(title: str) -> str:
     return f"{title}, better {ARROW}"
 
 
-def icon(ink: str, shape: str, *, hollow: bool = False, **attributes: object) -> Markup:
+def icon(ink: str, shape: str, *, hollow: bool = False) -> Markup:
     """A mark alone, for use in text.
 
     Args:
         ink: the kind of system whose colour it has.
         shape: see :data:`~...plots.colours.KINDS`.
         hollow: whether it is a bound's.
-        **attributes: of the element.
     """
-    path = el("path", d=_SHAPES[shape], class_=f"mark {'hollow' if hollow else ink}")
-    return el("svg", path, viewBox="-7 -7 14 14", class_="icon", **attributes)
-
-
-def legend(items: Iterable[tuple[Markup, str]]) -> Markup:
-    """Which mark is what."""
-    entries = [el("li", mark, el("span", text)) for mark, text in items]
-    return el("ul", entries, class_="marks-legend")
+    return ui.icon(_SHAPES[shape], "hollow" if hollow else ink)
 
 
 def dots(ranking: Ranking, column: Column) -> Markup:
@@ -181,17 +173,11 @@ def style_cloud(found: StyleMap) -> Markup:
     low, size = found.points.min(axis=0), np.ptp(found.points, axis=0)
     places = 10 + (found.points - low) / size * (width - 20, height - 20)
     marks = [
-        el(
-            "path",
-            d=_SHAPES[looks[group][1]],
-            class_=f"mark {looks[group][0]}",
-            transform=f"translate({x:.0f} {y:.0f}) scale(.7)",
-            data_tip=shortened(text, _LONGEST_SENTENCE),
-        )
+        (_SHAPES[looks[group][1]], looks[group][0], x, y, shortened(text, _LONGEST_SENTENCE))
         for (x, y), group, text in zip(places, found.groups, found.texts, strict=True)
     ]
-    picture = el("svg", marks, viewBox=f"0 0 {width:.0f} {height:.0f}", class_="cloud")
-    return join([legend((icon(*look), group) for group, look in looks.items()), picture])
+    named = [(icon(*look), group) for group, look in looks.items()]
+    return join([ui.marks_legend(named), ui.cloud(marks, width, height)])
 
 
 # -- parts -----------------------------------------------------------------------------------------
@@ -216,7 +202,7 @@ def _families_legend(rows: Sequence[Ranked]) -> Markup:
     items = [(icon(f, kind.marker), kind.title) for f, kind in KINDS.items() if f in found]
     if any(_is_bound(row) for row in rows):
         items.append((icon("unknown", "o", hollow=True), "hollow: bounds, not ranked"))
-    return legend(items)
+    return ui.marks_legend(items)
 
 
 def _axis(column: Column) -> Axis:

@@ -12,7 +12,7 @@ from ...pipelines.meta import known as agreement
 from ...plots.rows import Mark, Row
 from .address import missing
 from .data import Board, dataset_title, direction_title
-from .figures import SERIES, better_right, icon, legend, rows_picture
+from .figures import SERIES, better_right, icon, rows_picture
 from .groups import protocol_key
 from .markup import join, render, ui
 from .overview import Overview
@@ -175,4 +175,4 @@ def across_directions(overview: Overview) -> Markup:
         reverse=not overview.higher_is_better,
         broad=True,
     )
-    return join([legend(named), picture])
+    return join([ui.marks_legend(named), picture])

@@ -18,7 +18,7 @@ from ..design.stylesheet import stylesheet
 from ..web import MAX_CALL, Call, make_app
 from .data import Board, Results
 from .download import download
-from .markup import el, render, ui
+from .markup import render, ui
 from .picture_view import lengths_picture, map_picture
 from .query import VIEWS, Query
 from .ranks import RankCache
@@ -227,4 +227,4 @@ def _safely(make: Callable[[], View]) -> View:
     except Exception:
         _LOG.exception("a view failed")
         text = "This view failed because of a bug; see the log. The other views still work."
-        return View(ui.notice(el("p", text), kind="warning"), "Error")
+        return View(ui.notice(ui.tag("p", [text]), kind="warning"), "Error")

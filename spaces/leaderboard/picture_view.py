@@ -16,7 +16,7 @@ from .address import missing
 from .correlation import correlate
 from .data import Board, Entry, direction_title
 from .figures import MOST_DOTS, dots, lengths, style_cloud, trade_off
-from .markup import el, join, ui
+from .markup import join, ui
 from .query import VIEWS, Query
 from .ranking import Column, Ranking
 from .ranks import RankCache
@@ -64,7 +64,7 @@ def pictures_view(board: Board, query: Query, ranks: RankCache) -> View:
             scene.notes,
             unknown,
             ui.problems(board),
-            el("div", boxes, class_="gallery"),
+            ui.tag("div", boxes, "gallery"),
         ]
     )
     return View(html, f"Pictures of {direction_title(scene.direction)}")

@@ -11,7 +11,7 @@ from ...errors import InputError
 from ...metrics.registry import METRICS
 from ...pipelines.report import Sample
 from .data import Board, Entry, dataset_title, direction_title
-from .markup import el, join, ui
+from .markup import join, ui
 from .query import VIEWS, Query
 from .ranks import RankCache
 from .sample_view import Reading, sentences
@@ -120,24 +120,6 @@ def _system_menu(
 ) -> Markup | None:
     if len(available) < 2:
         return None
-    labels = {entry.label for entry in chosen}
-    boxes = [
-        el(
-            "label",
-            el(
-                "input",
-                type="checkbox",
-                checked=entry.label in labels,
-                data_param_list="systems",
-                value=entry.label,
-            ),
-            el("span", entry.label),
-        )
-        for entry in available
-    ]
-    summary = f"Systems: {len(chosen)} of {len(available)}"
-    hint = f"Up to {MOST_SYSTEMS} at a time." if len(available) > MOST_SYSTEMS else None
-    menu = el("div", el("p", hint) if hint else None, boxes, class_="menu")
     first, second = (*chosen, *(e for e in available if e not in chosen))[:2]
     versus = ui.link(
         f"{first.label} and {second.label} head to head",
@@ -147,8 +129,9 @@ def _system_menu(
         first=first.label,
         second=second.label,
     )
-    columns = el("details", el("summary", summary), menu, class_="columns")
-    return el("div", columns, versus, class_="filters")
+    hint = f"Up to {MOST_SYSTEMS} at a time." if len(available) > MOST_SYSTEMS else None
+    labels = [[entry.label for entry in some] for some in (available, chosen)]
+    return ui.systems_menu(*labels, hint, versus)
 
 
 def no_texts(scene: Scene) -> Markup:

@@ -18,7 +18,7 @@ from ...pipelines.comparison import Compared, Comparison, SentencePair, compare,
 from ...pipelines.report import Report
 from ...pipelines.results import Stored
 from .data import Board, Entry, direction_title
-from .markup import el, join, render, ui
+from .markup import join, render, ui
 from .query import VIEWS, Query
 from .ranking import Row
 from .ranks import RankCache
@@ -158,8 +158,8 @@ def versus_view(board: Board, query: Query, ranks: RankCache) -> View:
     try:
         found = comparison(pair)
         parts = [
-            el("h2", *_names(pair)),
-            el("p", verdict(found, labels), class_="lead"),
+            ui.tag("h2", _names(pair)),
+            ui.tag("p", [verdict(found, labels)], "lead"),
             versus_table(found, labels),
             _how_to_read(found, pair),
             _decisive(scene, pair, found, query),
@@ -231,7 +231,7 @@ def _decisive(scene: Scene, pair: Pair, found: Comparison, query: Query) -> Mark
     none = f"{pair.first.label} is {_ORDERS[order]} on no sentence by {metric_title(chosen.metric)}"
     return join(
         [
-            el("h3", "The sentences that make the difference"),
+            ui.tag("h3", ["The sentences that make the difference"]),
             ui.bar(
                 [
                     ui.select("order", "Show sentences", orders, order),
@@ -241,7 +241,7 @@ def _decisive(scene: Scene, pair: Pair, found: Comparison, query: Query) -> Mark
             ),
             _sentences(scene, pair, by_sentence, chosen, shown, query, (page, pages, len(found_on)))
             if shown
-            else el("p", f"{none}.", class_="lead"),
+            else ui.tag("p", [f"{none}."], "lead"),
         ]
     )
 

@@ -20,7 +20,7 @@ from leaderboard_results import (
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.diff import word_diff
-from tstbench.spaces.leaderboard.markup import el
+from tstbench.spaces.leaderboard.markup import join, ui
 from tstbench.spaces.leaderboard.picture_view import lengths_picture, map_picture, pictures_view
 from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranks import RankCache
@@ -91,8 +91,13 @@ class TestHostileText:
             assert HOSTILE in page.text
 
     def test_text_cannot_become_markup(self):
-        html = el("p", "<b>", ["&", None, 3], el("i", "<"), title='"><script>')
-        assert html == ('<p title="&#34;&gt;&lt;script&gt;">&lt;b&gt;&amp;3<i>&lt;</i></p>')
+        html = join(["<b>", ["&", None, 3], ui.tag("i", ["<", None]), ui.link("<", q='"><script>')])
+        assert html == (
+            '&lt;b&gt;&amp;3<i>&lt;</i><a href="?q=%22%3E%3Cscript%3E" data-link>&lt;</a>'
+        )
+        shown = ui.icon('"><script>', '"x')
+        assert shown.count("<") == 4
+        assert "&#34;&gt;&lt;script&gt;" in shown
 
 
 class TestSamples:

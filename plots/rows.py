@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -144,7 +145,7 @@ def draw_page_rows(
     axes.margins(x=0.05)
     if any(row.quantiles for row in rows):
         axes.set_xlim(left=0)
-    _scale(axes, logarithmic=logarithmic, steps=[1, 2, 2.5, 5, 10])
+    _scale(axes, logarithmic=logarithmic, page=True)
     axes.xaxis.set_inverted(reverse)
     axes.tick_params(axis="x", labelsize=11.5)
     figure.text(1, 8 / height, title, ha="right", fontsize=12, color=colour("muted"))
@@ -214,13 +215,25 @@ def _text(axes: Axes, x: float, row: int, text: str, **how: Any) -> None:
     )  # fmt: skip
 
 
-def _scale(axes: Axes, *, logarithmic: bool, steps: Sequence[float] | None = None) -> None:
-    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
+def _scale(axes: Axes, *, logarithmic: bool, page: bool = False) -> None:
+    """Few round ticks: a phone has no room for more."""
+    from matplotlib.ticker import (
+        FixedLocator,
+        LogLocator,
+        MaxNLocator,
+        NullLocator,
+        StrMethodFormatter,
+    )
 
-    if logarithmic and axes.get_xlim()[1] > 0:
-        axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0), numticks=4))
-        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-        axes.xaxis.set_minor_locator(NullLocator())
-    else:
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=steps))
+    low, high = axes.get_xlim()
+    if not logarithmic or high <= 0:
+        axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10] if page else None))
+        return
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
+    round_ones = [n * 10.0**p for p in powers for n in (1, 2, 5) if low <= n * 10.0**p <= high]
+    few = FixedLocator(round_ones[:: math.ceil(len(round_ones) / 4) or 1])
+    axes.xaxis.set_major_locator(few if page else LogLocator(subs=(1.0, 2.0, 5.0), numticks=4))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axes.xaxis.set_minor_locator(NullLocator())

@@ -4,6 +4,7 @@ import itertools
 import re
 
 import numpy as np
+import pytest
 from leaderboard_pages import Page
 from leaderboard_results import HOSTILE
 
@@ -11,6 +12,7 @@ from tstbench.plots.canvas import page_svg
 from tstbench.plots.colours import KINDS
 from tstbench.plots.label_places import Box, cross, place_labels
 from tstbench.plots.plane import PHONE, WIDE, Axis, Point, draw_plane
+from tstbench.plots.rows import Mark, Row, draw_page_rows
 
 QUOTES = 'it\'s "quoted" & #1d6360'
 
@@ -56,6 +58,41 @@ def test_a_page_gives_a_picture_its_colours_and_fonts():
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'(?:url\(|href=")#(\w+)', svg)) == set(ids)
     assert svg == plane(WIDE, ["a", "b", "c", "d", "e", "f"])
+
+
+def rows(values, **how):
+    """Where the marks of each row are, from left to right, by their tips; and the SVG."""
+    found = [
+        Row(
+            name=f"system-{n} with a longer name{n}",
+            marks=tuple(Mark(value=v, tip=f"{n}: {v}", hollow=n > 1) for v in some),
+            bound=n > 1,
+        )
+        for n, some in enumerate(values)
+    ]
+    tips = [mark.tip for row in found for mark in row.marks]
+    svg = page_svg(lambda: draw_page_rows(found, "PPL", "Bounds", 330, **how), tips, "narrow")
+    places = re.findall(r'data-tip="([^"]*)"[^>]*><circle class="target" cx="([\d.]+)"', svg)
+    return {tip: float(x) for tip, x in places}, svg
+
+
+def test_better_is_right_on_rows_and_every_mark_has_its_own_tip():
+    values = [(10.0, 100.0), (1000.0,), (30.0,)]
+    lower, svg = rows(values, logarithmic=True, reverse=True)
+    assert sorted(lower, key=lower.get) == ["1: 1000.0", "0: 100.0", "2: 30.0", "0: 10.0"]
+    apart = [lower["0: 10.0"] - lower["0: 100.0"], lower["0: 100.0"] - lower["1: 1000.0"]]
+    assert apart[0] == pytest.approx(apart[1], abs=0.1), "decades are equally wide"
+    higher, _ = rows(values)
+    assert sorted(higher, key=higher.get) == ["0: 10.0", "2: 30.0", "0: 100.0", "1: 1000.0"]
+    assert svg.count("stroke-dasharray") == 1, "a line to the bound"
+    found = re.findall(r'(?:y="|translate\(0 )([\d.]+)[^>]*>([^<]+)<', svg)
+    heights = {text: float(y) for y, text in found}
+    lines = ["system-1 with a", "longer name1", "Bounds", "system-2 with a"]
+    assert sorted(lines, key=heights.get) == lines, "a long name has two lines"
+    ticks = [(float(x), text) for x, text in re.findall(r' x="([\d.]+)"[^>]*>([\d,]+)<', svg)]
+    assert 2 <= len(ticks) <= 4
+    for (x, text), (following, other) in itertools.pairwise(sorted(ticks)):
+        assert following - x > 3.5 * (len(text) + len(other)), "no tick covers another"
 
 
 def test_no_name_covers_a_name_or_a_point():

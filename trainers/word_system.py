@@ -23,7 +23,6 @@ from ..datasets_scripts.load import TrainingData
 from ..errors import InputError
 from ..metrics.scorers.device import Device, Placement
 from ..metrics.scorers.fitting import save_weights
-from ..metrics.scorers.weights import within_size
 from ..metrics.text import preparation
 from ..settings import Count, Natural, read_settings, setting
 from .card import Family
@@ -195,8 +194,7 @@ class WordSystem(System):
         try:
             vocabulary = Vocabulary.load(folder)
             config = read_settings(cls.Config, card.settings, cls.KIND)
-            with within_size(folder):
-                network = cls.new_network(len(vocabulary), config)
+            network = cls.new_network(len(vocabulary), config)
             network.load_state_dict(load_file(folder / cls.WEIGHTS))
             more = cls.read_more(folder, vocabulary, config)
         except (KeyError, ValueError, TypeError, RuntimeError, OSError, SafetensorError) as error:

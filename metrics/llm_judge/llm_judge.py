@@ -253,7 +253,8 @@ def judge_statistics(
     ways = list(scales.values())
     mean = mean_statistics(_spread(ensemble(readings, ways), failed, 0.0))
     wordings = {}
-    for (name, scale), answers in zip(scales.items(), zip(*readings, strict=True), strict=False):
+    for place, (name, scale) in enumerate(scales.items() if readings else ()):
+        answers = [some[place] for some in readings]
         own = ensemble([[one] for one in answers], [scale])
         why = Counter(one.why for one in answers if one.why is not None)
         counts = {"asked": len(answers), **{one: why[one] for one in get_args(Unread) if why[one]}}

@@ -17,8 +17,7 @@ from typing import Any
 import torch
 from pydantic import JsonValue
 
-from ...errors import InputError
-from ...settings import Count, NotNegative, Positive, Share, setting
+from ...settings import Count, Natural, NotNegative, Positive, Share, setting
 from .artefacts import portable_folder
 from .encoder_files import EMBEDDED_ENCODER, encoder_folder
 from .fitting import resumable, with_new_head
@@ -36,8 +35,8 @@ class FinetuningConfig(ClassifierConfig):
 
     base: str = setting(EMBEDDED_ENCODER, "Hub id or local folder of the pretrained model")
     epochs: Positive = setting(1.5, "passes over the sentences; may be a fraction")
-    most_sentences: int = setting(0, "how many are used, chosen at random; 0 for all")
-    least_steps: int = setting(1, "a small corpus is read several times, to take so many")
+    most_sentences: Natural = setting(0, "how many are used, chosen at random; 0 for all")
+    least_steps: Natural = setting(1, "a small corpus is read several times, to take so many")
     batch_size: Count = setting(32, "sentences a step")
     learning_rate: Positive = setting(1e-4, "the highest, after the warm-up; then it falls to 0")
     warm_up: Share = setting(0.06, "share of the steps in which the rate rises")
@@ -46,21 +45,6 @@ class FinetuningConfig(ClassifierConfig):
     weight_decay: NotNegative = setting(0.01, "of AdamW")
     max_gradient: Positive = setting(1.0, "longer gradients are cut to this length")
     max_tokens: Count = setting(64, "longer training sentences are cut")
-
-    def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            InputError: one that cannot train anything.
-        """
-        for name in ("epochs", "batch_size", "learning_rate", "max_gradient", "max_tokens"):
-            if getattr(self, name) <= 0:
-                raise InputError(f"{name} must be positive: {getattr(self, name)}")
-        for name in ("most_sentences", "least_steps", "frozen_layers"):
-            if getattr(self, name, 0) < 0:
-                raise InputError(f"{name} may not be negative: {getattr(self, name)}")
-        if not 0 <= self.warm_up < 1:
-            raise InputError(f"warm_up is a share from 0 to below 1: {self.warm_up}")
 
     def settings(self) -> dict[str, JsonValue]:
         """The settings without local paths: a local base is identified by its content."""
@@ -74,7 +58,7 @@ class FinetuningConfig(ClassifierConfig):
 class FinetunedConfig(FinetuningConfig):
     """Settings of the fine-tuning of all weights."""
 
-    frozen_layers: int = setting(0, "the lowest layers, which keep their weights")
+    frozen_layers: Natural = setting(0, "the lowest layers, which keep their weights")
 
 
 Config = FinetunedConfig

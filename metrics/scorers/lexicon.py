@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from ...errors import InputError, TooLittleError, unknown_name
 from ...files import read_text, write_json
-from ...settings import setting
+from ...settings import Count, NotNegative, Positive, setting
 from ..text import MASK, words
 
 LEXICON_FILE = "lexicon.json"
@@ -183,32 +183,18 @@ _DIGITS = 6  # of the stored weights: beyond, solvers on different processors di
 
 @dataclass(frozen=True, kw_only=True)
 class LexiconConfig:
-    """Settings of the regression and of the threshold.
+    """Settings of the regression and of the threshold."""
 
-    Raises:
-        InputError: a value out of its range.
-    """
-
-    longest_ngram: int = setting(1, "words of the longest n-grams")
-    min_count: int = setting(1, "sentences that an n-gram must occur in")
+    longest_ngram: Count = setting(1, "words of the longest n-grams")
+    min_count: Count = setting(1, "sentences that an n-gram must occur in")
     binary: bool = setting(True, "false: an n-gram counts as often as it is in a sentence")
-    inverse_penalty: float = setting(3.0, "inverse strength of the L1 penalty, scikit-learn's C")
-    deviations: float = setting(
+    inverse_penalty: Positive = setting(3.0, "inverse strength of the L1 penalty, scikit-learn's C")
+    deviations: NotNegative = setting(
         2.0, "standard deviations from the mean beyond which a weight is kept"
     )
-    max_iterations: int = setting(1000, "of the solver, at most")
-    tolerance: float = setting(1e-4, "of the solver")
+    max_iterations: Count = setting(1000, "of the solver, at most")
+    tolerance: Positive = setting(1e-4, "of the solver")
     seed: int = setting(0, "of the solver")
-
-    def __post_init__(self) -> None:
-        for name in ("longest_ngram", "min_count", "max_iterations"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in ("inverse_penalty", "tolerance"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name} must be above 0, got {getattr(self, name)}")
-        if not self.deviations >= 0:
-            raise InputError(f"deviations must be 0 or more, got {self.deviations}")
 
     def settings(self) -> dict[str, int | float]:
         """Everything that can change the lexicon."""

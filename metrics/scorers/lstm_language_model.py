@@ -28,7 +28,6 @@ from ...files import read_text, write_bytes, write_json
 from ...settings import Count, Positive, Share, setting
 from .base import SentenceMemo, length_sorted_batches
 from .fitting import bucketed_batches, resumable
-from .weights import within_size
 
 PAD, UNKNOWN, END = 0, 1, 2  # ids; END also begins; the vocabulary's first word has id 3
 _MAX_TOKENS = 4_096  # padded words in a batch: each has a logit for every word of the vocabulary
@@ -126,8 +125,7 @@ class LstmLanguageModel:
     def load(cls, folder: Path, name: str, digest: str) -> LstmLanguageModel:
         """Read back what :meth:`save` wrote."""
         shape = LstmShape(**json.loads(read_text(folder / "model.json"))["shape"])
-        with within_size(folder):
-            network = LstmNetwork(shape)
+        network = LstmNetwork(shape)
         network.load_state_dict(load_file(folder / "weights.safetensors"))
         vocabulary = json.loads(read_text(folder / "vocabulary.json"))
         return cls(vocabulary, network, name=name, hash=digest)

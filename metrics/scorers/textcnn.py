@@ -26,7 +26,6 @@ from .device import HERE, Placement
 from .fitting import bucketed_batches, resumable
 from .linear import softmax
 from .train import ClassifierConfig, LabelledSentences
-from .weights import within_size
 
 PAD, UNKNOWN = 0, 1  # ids; the vocabulary's first word has id 2
 MAX_TOKENS = 16_384  # padded words in a batch
@@ -114,8 +113,7 @@ class TextCnnModel:
         """Read back what :meth:`save` wrote."""
         settings = json.loads(read_text(folder / "model.json"))
         shape = TextCnnShape(**{**settings["shape"], "widths": tuple(settings["shape"]["widths"])})
-        with within_size(folder):
-            network = TextCnn(shape)
+        network = TextCnn(shape)
         network.load_state_dict(load_file(folder / "weights.safetensors"))
         vocabulary = json.loads(read_text(folder / "vocabulary.json"))
         return cls(tuple(settings["styles"]), vocabulary, network)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
-from threading import get_ident
 from types import MappingProxyType
 from typing import Any
 
@@ -34,9 +33,6 @@ TOKENIZER_FILES = (
 )
 # What of a configuration would change the weights, or take them from elsewhere.
 _NOT_READ = ("quantization_config", "compression_config", "transformers_weights", "fusion_config")
-# transformers makes lists of them before any weights
-_COUNTED = ("layer", "label", "expert", "attention_types")
-_MOST = 10_000
 # In published files and read by no model: poolers, masks of attention, a part of STRAP's GPT-2.
 _UNUSED = re.compile(
     r"(^|\.)(pooler\.|extra_embedding_project\.|attn\.(attention\.)?((masked_)?bias|causal_mask)$)"
@@ -131,7 +127,7 @@ def read_model(
     read_config(folder)
     # How attention is computed is not for a folder to say: the name can be of code on the Hub.
     attention = settings.get("attn_implementation")
-    with quiet_loading(), within_size(folder):
+    with quiet_loading():
         config = _read(
             partial(
                 transformers.AutoConfig.from_pretrained,
@@ -162,8 +158,8 @@ def read_config(folder: Path) -> dict[str, Any]:
     """The ``config.json`` of a model's folder, after a look at what else its weights depend on.
 
     Raises:
-        InputError: it is no JSON object, has quantised weights, more layers or labels than any
-            model has, or weights outside of the folder; or there is an adapter beside it.
+        InputError: it is no JSON object, has quantised weights, or weights outside of the folder; or
+            there is an adapter beside it.
     """
     file, index = folder / "config.json", folder / "model.safetensors.index.json"
     if (folder / "adapter_config.json").exists():
@@ -181,9 +177,6 @@ def read_config(folder: Path) -> dict[str, Any]:
                 f"{file} has {key}, which is not read here: give a model whose weights are not "
                 "quantised, in model.safetensors"
             )
-        is_count = isinstance(value, int) and any(word in key for word in _COUNTED)
-        if is_count and value > _MOST:
-            raise InputError(f"{file}: {key} is above {_MOST:,}, which no model has")
     labels = config.get("id2label")
     if isinstance(labels, dict) and {*labels} != {str(i) for i in range(len(labels))}:
         raise InputError(f"{file}: the keys of id2label are not 0 to {len(labels) - 1}")
@@ -206,40 +199,6 @@ def _items(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(value, list):
         for inner in value:
             yield from _items(inner, key)
-
-
-@contextmanager
-def within_size(folder: Path) -> Iterator[None]:
-    """Stop a model that is being built, here, once it is far larger than the folder's weights.
-
-    Raises:
-        InputError: it has several times the numbers that the files have room for.
-    """
-    from torch.nn.modules import module
-
-    # Parameters are set twice, when made and when read; real models need 0.3 to 2.5 times the bytes.
-    left = 8 * sum(file.stat().st_size for file in folder.glob("*.safetensors"))
-    thread = get_ident()
-
-    def count(_module: Any, _name: str, part: Any) -> None:
-        nonlocal left
-        if get_ident() == thread:
-            left -= 1 if part is None or not hasattr(part, "numel") else part.numel()
-            if left < 0:
-                raise InputError(
-                    f"the configuration in {folder} describes a model far larger than the weights "
-                    "beside it: give the one that belongs to them"
-                )
-
-    hooks = (
-        module.register_module_parameter_registration_hook(count),
-        module.register_module_module_registration_hook(count),
-    )
-    try:
-        yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def _check_complete(

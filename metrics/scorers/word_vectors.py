@@ -1,13 +1,13 @@
 """Vectors of words: trained here, or anybody's file; no pickle is read or written.
 
-Published word vectors are checked line by line:
+Published word vectors in text are checked line by line, binary ones are read by gensim:
 
 | format | told by |
 | --- | --- |
 | text: word, then D numbers a line (GloVe) | anything else |
 | text with a first line "V D" (word2vec, fastText ``.vec``) | its first line |
 | binary word2vec: first line "V D", then words and float32 | no UTF-8 text behind the first line |
-| binary fastText | its magic number; gensim reads it, with structs and arrays of numbers only |
+| binary fastText | its magic number |
 
 Of a binary fastText model only the words of its vocabulary are used: it would make up a vector for
 every other word, and then no word is unknown.
@@ -21,25 +21,26 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil
 from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 from safetensors.numpy import load_file, save
 
 from ...console import say
 from ...errors import InputError, MissingFileError, TooLittleError, require
 from ...files import read_text, write_bytes, write_json
-from ...settings import setting
+from ...settings import Count, setting
 from ..text import MASK
 
 WORDS_FILE = "words.json"
 VECTORS_FILE = "vectors.safetensors"
 _FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
-_LONGEST_WORD = 1_000  # bytes
 _MOST_DIMENSIONS = 20_000
 _PROBE = 1 << 16
 _FEW = 0.5  # a smaller part of known words is said
@@ -161,7 +162,7 @@ def read_vectors(file: Path, name: str = "vectors", digest: str = "") -> WordVec
     Raises:
         MissingFileError: no such file.
         InputError: it is in no known format, cut off, or not numeric; the message says where.
-        MissingExtraError: gensim, for a binary fastText model, is not installed.
+        MissingExtraError: gensim, for a binary file, is not installed.
     """
     if not file.is_file():
         raise MissingFileError(f"no such file of word vectors: {file}")
@@ -257,48 +258,38 @@ def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _read_binary(file: Path) -> tuple[list[str], np.ndarray]:
-    size = file.stat().st_size
     with file.open("rb") as stream:
         stated = _header(stream.readline(64))
-        if stated is None:
-            raise InputError(
-                f"{file} is binary, but neither word2vec's format (a first line 'words dimensions') "
-                "nor fastText's; convert it to text"
-            )
-        count, width = stated
-        if not 0 < width <= _MOST_DIMENSIONS or not 0 < count <= size // (4 * width):
-            raise InputError(
-                f"{file} states {count} words of {width} numbers, and has {size} bytes"
-            )
-        words, vectors = [], np.empty((count, width), dtype=np.float32)
-        for row in range(count):
-            word = bytearray()
-            while (sign := stream.read(1)) != b" ":
-                if not sign or len(word) > _LONGEST_WORD:
-                    raise InputError(
-                        f"{file}: word {row + 1} of {count} does not end: is it cut off?"
-                    )
-                if sign != b"\n":  # some writers put one behind each vector
-                    word += sign
-            numbers = stream.read(4 * width)
-            if len(numbers) < 4 * width:
-                raise InputError(f"{file}: cut off in the vector of word {row + 1} of {count}")
-            try:
-                words.append(word.decode("utf-8"))
-            except UnicodeDecodeError as error:
-                raise InputError(
-                    f"{file}: word {row + 1}, {bytes(word)!r}, is not UTF-8"
-                ) from error
-            vectors[row] = np.frombuffer(numbers, dtype="<f4")
-    return words, vectors
+    if stated is None:
+        raise InputError(
+            f"{file} is binary, but neither word2vec's format (a first line 'words dimensions') "
+            "nor fastText's; convert it to text"
+        )
+    count, width = stated
+    if not 0 < width <= _MOST_DIMENSIONS or not 0 < count <= file.stat().st_size // (4 * width):
+        raise InputError(
+            f"{file} states {count} words of {width} numbers, and has {file.stat().st_size} bytes"
+        )
+    load = partial(_models().KeyedVectors.load_word2vec_format, binary=True)
+    return _read_with_gensim(file, load, "set of word vectors")
 
 
 def _read_fasttext(file: Path) -> tuple[list[str], np.ndarray]:
-    reader = require("gensim.models.fasttext", "vectors")
+    load = _models().fasttext.load_facebook_vectors
+    return _read_with_gensim(file, load, "fastText model")
+
+
+def _models() -> Any:
+    return require("gensim.models", "vectors")
+
+
+def _read_with_gensim(
+    file: Path, load: Callable[[str], Any], what: str
+) -> tuple[list[str], np.ndarray]:
     try:
-        found = reader.load_facebook_vectors(str(file))
+        found = load(str(file))
     except Exception as error:  # gensim's own for files that are cut off: many kinds
-        raise InputError(f"{file} is no complete fastText model: {error}") from error
+        raise InputError(f"{file} is no complete {what}: {error}") from error
     return list(found.index_to_key), np.asarray(found.vectors, dtype=np.float32)
 
 
@@ -307,30 +298,19 @@ LIBRARIES = ("gensim", "numpy")
 
 @dataclass(frozen=True, kw_only=True)
 class WordVectorsConfig:
-    """Settings of word2vec.
+    """Settings of word2vec."""
 
-    Raises:
-        InputError: a value out of its range.
-    """
-
-    dimensions: int = setting(100, "numbers per word")
-    window: int = setting(5, "words on either side that are its context")
+    dimensions: Count = setting(100, "numbers per word")
+    window: Count = setting(5, "words on either side that are its context")
     # By default every word has a vector: an unknown one would be left out of a distance.
-    min_count: int = setting(1, "how often a word must occur")
-    epochs: int = setting(5, "passes over the corpus, at least")
-    least_words: int = setting(
+    min_count: Count = setting(1, "how often a word must occur")
+    epochs: Count = setting(5, "passes over the corpus, at least")
+    least_words: Count = setting(
         1_000_000, "words trained on in all: a small corpus is passed more often"
     )
-    negative: int = setting(5, "noise words per word")
+    negative: Count = setting(5, "noise words per word")
     skip_gram: bool = setting(True, "false: a word is learned from all of its context at once")
-    seed: int = setting(0, "of everything random")
-
-    def __post_init__(self) -> None:
-        for name in ("dimensions", "window", "min_count", "epochs", "least_words", "negative"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if not 0 <= self.seed < 2**32:
-            raise InputError(f"seed must be from 0 to 2**32 - 1, got {self.seed}")
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = setting(0, "of everything random")
 
     def settings(self) -> dict[str, int | bool]:
         """Everything that can change the vectors."""
@@ -351,7 +331,7 @@ def fit_word_vectors(
         MissingExtraError: gensim is not installed.
     """
     config = config or WordVectorsConfig()
-    gensim = require("gensim.models", "vectors")
+    gensim = _models()
     corpus = [sentence.split() for sentence in sentences]
     model = gensim.Word2Vec(
         vector_size=config.dimensions,

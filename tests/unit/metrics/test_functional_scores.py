@@ -12,6 +12,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.distance import cosine
 from scipy.special import expit
+from scipy.stats import gmean, hmean
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -24,7 +25,13 @@ from tstbench.metrics.joint.calibration import (
     calibrated_scores,
     calibrated_statistics,
 )
-from tstbench.metrics.joint.joint import EQUAL, JointWeights, joint_score, joint_statistics
+from tstbench.metrics.joint.joint import (
+    EQUAL,
+    JointWeights,
+    joint_score,
+    joint_statistics,
+    sentence_statistics,
+)
 from tstbench.metrics.logprop.logprop import logprop_statistics
 from tstbench.metrics.naturalness.naturalness import (
     CrossFitted,
@@ -590,3 +597,16 @@ def test_a_mixture_of_three_language_models_by_hand():
     many = log_probability_per_word(single, np.array([2, 3]))
     assert many.dtype == np.float64
     np.testing.assert_allclose(many, log_probability_per_word(double, np.array([2, 3])), rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("mean", "oracle"),
+    [("geometric", gmean), ("harmonic", hmean), ("arithmetic", np.mean), ("minimum", np.min)],
+)
+def test_each_mean_is_that_of_others(mean, oracle):
+    parts = np.random.default_rng(0).uniform(0.01, 1, (3, 50))
+    found = sentence_statistics(list(parts), mean)
+    np.testing.assert_allclose(found.per_sentence, oracle(parts, axis=0))
+    assert found.value == pytest.approx(oracle(parts, axis=0).mean())
+    without = sentence_statistics([np.array([0.0, -0.1]), np.array([1.0, 0.9])], mean)
+    assert without.per_sentence.tolist() == ([0.5, 0.45] if mean == "arithmetic" else [0, 0])

@@ -7,13 +7,12 @@ from local_chat import make_chat_model
 from places import ROOT
 from prepared import DIRECTION, prepared_home
 from scipy.special import expit, logit
-from scipy.stats import gmean, hmean
+from scipy.stats import gmean
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 import tstbench
 from tstbench.errors import UnknownNameError
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.joint.joint import sentence_statistics
 from tstbench.metrics.measure import measure
 from tstbench.metrics.scorers.causal_lm import CausalLm, alone, as_written
 from tstbench.pipelines.meta import known
@@ -39,19 +38,6 @@ def measured(how, metrics):
     test_set = tstbench.load_test_set(DIRECTION)
     inputs = check_inputs(OUTPUTS, test_set.sources[:4], None, test_set.direction)
     return measure(metrics, inputs, how.scorers(test_set.direction), how.choices)
-
-
-@pytest.mark.parametrize(
-    ("mean", "oracle"),
-    [("geometric", gmean), ("harmonic", hmean), ("arithmetic", np.mean), ("minimum", np.min)],
-)
-def test_each_mean_is_that_of_others(mean, oracle):
-    parts = np.random.default_rng(0).uniform(0.01, 1, (3, 50))
-    found = sentence_statistics(list(parts), mean)
-    np.testing.assert_allclose(found.per_sentence, oracle(parts, axis=0))
-    assert found.value == pytest.approx(oracle(parts, axis=0).mean())
-    without = sentence_statistics([np.array([0.0, -0.1]), np.array([1.0, 0.9])], mean)
-    assert without.per_sentence.tolist() == ([0.5, 0.45] if mean == "arithmetic" else [0, 0])
 
 
 def test_it_is_the_mean_of_its_parts_and_an_empty_output_is_0():

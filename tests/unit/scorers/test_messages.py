@@ -39,6 +39,7 @@ from tstbench.metrics.scorers.textcnn import TextCnnConfig
 from tstbench.metrics.scorers.train import train_classifier
 from tstbench.metrics.scorers.transformer import style_columns
 from tstbench.metrics.scorers.word_vectors import WordVectorsConfig, fit_word_vectors, read_vectors
+from tstbench.settings import read_settings
 
 MINI = parse_direction("mini/negative-to-positive")
 ONE = "\\data\\\n\\1-grams:\n"
@@ -102,7 +103,13 @@ AB = '{"styles": ["a", "b"], "ngrams": '
 POSITIVE = [text for text, label in zip(SENTENCES, LABELS, strict=True) if label]
 ALL_BUT_ONE = [*POSITIVE, SENTENCES[0]], [1] * len(POSITIVE) + [0]
 RARE = WordVectorsConfig(min_count=9)
-CONFIGS = {"epochs": 0, "batch_size": 0, "learning_rate": -1, "warm_up": 1.0}
+CONFIGS = {
+    FinetunedConfig: {
+        "epochs": 0, "batch_size": 0, "learning_rate": -1, "warm_up": 1.0, "frozen_layers": -1,
+    },
+    WordVectorsConfig: {"dimensions": 0, "seed": -1, "negative": 0},
+    LexiconConfig: {"longest_ngram": 0, "inverse_penalty": 0.0, "deviations": -1.0},
+}  # fmt: skip
 
 
 @rows(
@@ -129,8 +136,13 @@ CONFIGS = {"epochs": 0, "batch_size": 0, "learning_rate": -1, "warm_up": 1.0}
     ),
     (UnknownNameError, ("'liner'", "'linear'"), lambda _: EnsembleConfig(members=("liner",))),
     *(
-        (InputError, name, lambda _, name=name: FinetunedConfig(**{name: CONFIGS[name]}))
-        for name in CONFIGS
+        (
+            InputError,
+            name,
+            lambda _, kind=kind, given={name: wrong}: read_settings(kind, given, "it"),
+        )
+        for kind, some in CONFIGS.items()
+        for name, wrong in some.items()
     ),
     (InputError, ("'LABEL_0'", "labels of m"), labels(["LABEL_0", "LABEL_1"])),
     (InputError, "'neutral'", labels(["negative", "positive", "neutral"])),
@@ -215,9 +227,6 @@ CONFIGS = {"epochs": 0, "batch_size": 0, "learning_rate": -1, "warm_up": 1.0}
     (InputError, "none for good", lexicon(["a", "b"], [0, 0])),
     (TooLittleError, "2 of 2 sentences", lexicon(["a", "b"], [0, 1], min_count=2)),
     (InputError, "bad and good", lexicon(["a", "a"], [0, 1])),
-    (InputError, "longest_ngram", lexicon([], [], longest_ngram=0)),
-    (InputError, "inverse_penalty", lexicon([], [], inverse_penalty=0.0)),
-    (InputError, "deviations", lexicon([], [], deviations=float("nan"))),
     (MissingScorerError, "train lexicon mini", lambda _: find_lexicon("logistic", MINI, HERE)),
     # -- word vectors
     (InputError, ("empty", "a.txt"), read(read_vectors, b"")),
@@ -231,12 +240,14 @@ CONFIGS = {"epochs": 0, "batch_size": 0, "learning_rate": -1, "warm_up": 1.0}
     (InputError, "no word vectors", read(read_vectors, b"0 2\n")),
     (InputError, "word2vec", read(read_vectors, b"\x00\x01\x02")),
     (InputError, ("9 words of 5", "13 bytes"), read(read_vectors, b"9 5\nsoup \0\0\0\0")),
-    (InputError, "word 1 of 1", read(read_vectors, b"1 2\nsoup\0\0\0\0\0\0\0\0")),
-    (InputError, "word 2 of 2", read(read_vectors, b"2 1\na \0\0\0\0\nb \0")),
+    (
+        InputError,
+        "no complete set of word vectors",
+        read(read_vectors, b"1 2\nsoup\0\0\0\0\0\0\0\0"),
+    ),
+    (InputError, "no complete set", read(read_vectors, b"2 1\na \0\0\0\0\nb \0")),
     (MissingFileError, "none.txt", lambda folder: read_vectors(folder / "none.txt")),
     (TooLittleError, "9 times in 1", lambda _: fit_word_vectors(["a b"], RARE)),
-    (InputError, "dimensions", lambda _: WordVectorsConfig(dimensions=0)),
-    (InputError, "seed", lambda _: WordVectorsConfig(seed=-1)),
     (MissingScorerError, "word-vectors mini", lambda _: find_vectors("word2vec", MINI, HERE)),
     (InputError, "a direction", lambda _: find_vectors("word2vec", None, HERE)),
 )

@@ -268,7 +268,7 @@ def test_train_from_the_command_line(capsys):
 def test_mistakes_on_the_command_line(capsys):
     assert "unknown dataset 'minni'" in refusal(capsys, "train", "lexicon", "minni")
     message = refusal(capsys, "train", "word-vectors", "mini", "--dimensions", "0")
-    assert "dimensions must be at least 1" in message
+    assert "setting dimensions of word-vectors" in message
     assert "no n-gram occurs in 9000" in refusal(
         capsys, "train", "lexicon", "mini", "--min-count", "9000"
     )

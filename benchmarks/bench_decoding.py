@@ -22,9 +22,9 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart, load_training
 from tstbench.trainers.nast import Nast, NastConfig
 from tstbench.trainers.stytrans import Generator, StyTrans, StyTransConfig, _Learner
-from tstbench.trainers.training.corpus import Corpus
 from tstbench.trainers.training.run import Run
 from tstbench.trainers.training.words import END, PAD, UNKNOWN, lengths_of, padded
+from tstbench.trainers.word_system import Corpus
 
 DIRECTION = "mini/negative-to-positive"
 STEP_BATCH, WORDS = 16, 3_000

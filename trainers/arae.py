@@ -32,11 +32,10 @@ from torch.optim import SGD, Adam, Optimizer
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError
 from ..settings import Count, NotNegative, Positive, setting
-from .training.corpus import Corpus
 from .training.loop import Batches, Learner, Terms, Update, seed_of
 from .training.networks import summed_word_loss
 from .training.words import PAD, UNKNOWN, State, beam_search, lengths_of
-from .word_system import WordConfig, WordSystem
+from .word_system import Corpus, WordConfig, WordSystem
 
 
 @dataclass(frozen=True, kw_only=True)

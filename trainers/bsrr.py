@@ -40,7 +40,6 @@ from ..metrics.text import nltk_tokens, preparation
 from ..settings import Count, Natural, NotNegative, Positive, Share, read_settings, setting
 from .card import Family
 from .system import Request, System, SystemCard, SystemConfig, Task
-from .training.corpus import by_length
 from .training.loop import Learner, Terms, Update, learn
 from .training.pairs import (
     Paired,
@@ -65,7 +64,7 @@ from .training.rewarded_bart import (
     up_to_end,
 )
 from .training.run import IN_MEMORY, Run
-from .training.sampler import Order
+from .training.sampler import Order, by_length
 from .training.selection import Sides, check_sides, hold_out, selection
 
 

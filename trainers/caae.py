@@ -30,11 +30,10 @@ from torch import Tensor, nn
 
 from ..datasets_scripts.directions import Direction
 from ..settings import Count, Natural, NotNegative, Positive, Share, setting
-from .training.corpus import Corpus
 from .training.loop import Learner, Terms, Update
 from .training.networks import TextCnn, summed_word_loss
 from .training.words import PAD, UNKNOWN, State, beam_search, lengths_of
-from .word_system import WordConfig, WordSystem
+from .word_system import Corpus, WordConfig, WordSystem
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,12 +30,11 @@ from torch import Tensor, nn
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError
 from ..settings import Count, Natural, Positive, Share, setting
-from .training.corpus import Corpus
 from .training.loop import Learner, Terms, Update
 from .training.networks import Decoder, Encoder, Shape
 from .training.sampler import Order
 from .training.words import END, PAD, UNKNOWN
-from .word_system import WordConfig, WordSystem
+from .word_system import Corpus, WordConfig, WordSystem
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,12 +39,11 @@ from ..errors import InputError
 from ..settings import Count, Natural, Positive, Probability, Share, setting
 from .card import SystemCard
 from .markers import GAMMA, EditNoise, MarkerMemory, Ngram, SharedWordNoise, count_ngrams, salience
-from .training.corpus import Corpus, by_length
 from .training.loop import Learner, Terms, Update
 from .training.networks import summed_word_loss
-from .training.sampler import Both
+from .training.sampler import Both, by_length
 from .training.words import PAD, UNKNOWN, State, Vocabulary, beam_search, padded
-from .word_system import TOGETHER, WordConfig, WordSystem
+from .word_system import TOGETHER, Corpus, WordConfig, WordSystem
 
 Noise = Literal["edit", "shared-words"]
 

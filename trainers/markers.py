@@ -5,23 +5,21 @@ Li, Jia, He and Liang (NAACL 2018), "Delete, Retrieve, Generate", section 3.1.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..files import read_text, temporary_folder, write_json
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
     from sklearn.feature_extraction.text import TfidfVectorizer
-import json
-from collections import defaultdict
-from collections.abc import Callable
-from functools import cached_property
-from pathlib import Path
-
-from ..files import read_text, temporary_folder, write_json
 
 Ngram = tuple[str, ...]
 

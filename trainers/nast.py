@@ -36,11 +36,10 @@ from ..datasets_scripts.directions import Direction
 from ..errors import InputError
 from ..settings import Natural, NotNegative, Probability, Share, setting
 from .stytrans import AdversarialConfig, AdversarialLearner, Mode, Reader, blanked
-from .training.corpus import Corpus
 from .training.loop import Learner, Terms
 from .training.networks import Decoder, Shape, summed_word_loss
 from .training.words import END, PAD, UNKNOWN, lengths_of, padded
-from .word_system import WordConfig, WordSystem
+from .word_system import Corpus, WordConfig, WordSystem
 
 _FIRST = END + 1  # id of the first word
 

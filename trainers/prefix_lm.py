@@ -26,7 +26,7 @@ from ..errors import InputError, MissingFileError, MissingScorerError
 from ..metrics.scorers.device import Device, Placement
 from ..metrics.scorers.weights import fetch, load_pretrained, quiet_loading
 from .training.backbones import BackboneShape, byte_level_tokenizer, random_model
-from .training.corpus import by_length
+from .training.sampler import by_length
 
 SCRATCH = "scratch"  # instead of a checkpoint: a small random one, for tests
 _PADDING, _START, _END = "<pad>", "<bos>", "<eos>"

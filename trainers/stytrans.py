@@ -28,11 +28,10 @@ from torch import Tensor, nn
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError
 from ..settings import Count, Natural, NotNegative, Positive, Probability, Share, setting
-from .training.corpus import Corpus
 from .training.loop import Learner, Terms, Update
 from .training.networks import Decoder, Encoder, KeysValues, Shape, Words, summed_word_loss
 from .training.words import END, PAD, UNKNOWN, lengths_of, padded
-from .word_system import WordConfig, WordSystem
+from .word_system import Corpus, WordConfig, WordSystem
 
 
 class Reader(nn.Module):

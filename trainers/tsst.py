@@ -39,14 +39,13 @@ from ..datasets_scripts.directions import Direction
 from ..files import read_text, write_json
 from ..settings import Count, NotNegative, Positive, Probability, Share, setting
 from .system import Request, SystemCard, Task
-from .training.corpus import Corpus
 from .training.loop import Learner, Terms, Update
 from .training.networks import summed_word_loss
 from .training.retrieval import Memory, Partition, Row
 from .training.sampler import InTurn, Order
 from .training.words import END, PAD, UNKNOWN, Vocabulary, lengths_of, padded
 from .tsst_networks import REWRITE, Discriminator, Generator
-from .word_system import WordConfig, WordSystem
+from .word_system import Corpus, WordConfig, WordSystem
 
 
 @dataclass(frozen=True, kw_only=True)

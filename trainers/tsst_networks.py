@@ -19,9 +19,9 @@ from torch.nn.utils.parametrizations import spectral_norm
 from torch.nn.utils.parametrize import ParametrizationList
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from .training.corpus import by_length
 from .training.networks import TextCnn
 from .training.retrieval import Partition, Row
+from .training.sampler import by_length
 from .training.words import END, PAD, lengths_of, padded
 
 State = tuple[Tensor, Tensor]  # hidden and cell, each (B, H)

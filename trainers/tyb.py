@@ -36,7 +36,6 @@ from ..metrics.text import preparation
 from ..settings import Count, Natural, NotNegative, Positive, read_settings, setting
 from .card import Family
 from .system import Request, System, SystemCard, SystemConfig, Task
-from .training.corpus import by_length
 from .training.loop import Learner, Terms, Update, learn
 from .training.networks import TextCnn
 from .training.pairs import Paired, PairsFrom, lexical_pairs
@@ -53,7 +52,7 @@ from .training.rewarded_bart import (
     up_to_end,
 )
 from .training.run import IN_MEMORY, Run
-from .training.sampler import Order
+from .training.sampler import Order, by_length
 
 
 @dataclass(frozen=True, kw_only=True)

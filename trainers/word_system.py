@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
+import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
@@ -27,9 +28,10 @@ from ..metrics.text import preparation
 from ..settings import Count, Natural, read_settings, setting
 from .card import Family
 from .system import Request, System, SystemCard, SystemConfig, Task
-from .training.corpus import Corpus, by_length
 from .training.loop import Learner, learn
 from .training.run import IN_MEMORY, Run
+from .training.sampler import Both, Lengths, by_length
+from .training.selection import Selection, Sides, check_sides, hold_out, selection
 from .training.words import Vocabulary, padded
 
 TOGETHER = 128  # sentences that are written at once
@@ -56,6 +58,77 @@ class WordConfig(SystemConfig):
     def most_words(self) -> int | None:
         """The most frequent words that are kept; ``None`` for all."""
         return None
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Training sentences of two styles.
+
+    Attributes:
+        sentences: tokenised, by style (0: source, 1: target).
+        vocabulary: of these sentences.
+        rows: their ids, ``END`` last: those of the source style first.
+        judge: scores rewrites of held-out sentences.
+    """
+
+    sentences: Sides
+    vocabulary: Vocabulary
+    rows: Sequence[Sequence[int]]
+    judge: Selection
+
+    @classmethod
+    def of(
+        cls,
+        data: TrainingData,
+        *,
+        min_count: int,
+        max_length: int,
+        held_out: int,
+        seed: int,
+        max_words: int | None = None,
+    ) -> Corpus:
+        """Tokenise, hold sentences out and count words.
+
+        Args:
+            data: of one direction.
+            min_count: occurrences that make a word.
+            max_length: longest row, its end included; what is longer is cut.
+            held_out: sentences of each style to choose weights with.
+            seed: of what is held out and of the judge.
+            max_words: the most frequent words that are kept; ``None`` for all.
+
+        Raises:
+            InputError: a style has no sentences, or too few.
+        """
+        check_sides(data, Sides(data.train.source, data.train.target))
+        prepare = preparation(language_of(data.direction)).for_language_model
+        train, held = hold_out(data, held_out, seed)
+        sentences = Sides(*(tuple(prepare(side)) for side in train))
+        tokens = [text.split() for side in sentences for text in side]
+        vocabulary = Vocabulary.of(tokens, min_count, max_words)
+        rows = [vocabulary.encode(words, max_length) for words in tokens]
+        judge = selection(train, Sides(*(tuple(prepare(side)) for side in held)), seed)
+        return cls(sentences, vocabulary, rows, judge)
+
+    @property
+    def n_source(self) -> int:
+        """Rows of the source style."""
+        return len(self.sentences.source)
+
+    @property
+    def lengths(self) -> Lengths:
+        """Of the rows, by style."""
+        lengths = [len(row) for row in self.rows]
+        return lengths[: self.n_source], lengths[self.n_source :]
+
+    def both(self, batch_size: int, seed: int, *, grouping: int = 1) -> Both:
+        """Batches of ``batch_size`` sentences of each style; see :class:`Both`."""
+        return Both(self.lengths, batch_size, seed, grouping)
+
+    def batch(self, part: np.ndarray, device: torch.device) -> tuple[Tensor, Tensor]:
+        """Right-padded ids (B, T) of these rows, and their styles (B)."""
+        words = padded([self.rows[i] for i in part]).to(device)
+        return words, torch.tensor(part >= self.n_source, device=device).long()
 
 
 @dataclass(frozen=True)

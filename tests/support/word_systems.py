@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from tstbench.trainers.training.corpus import Corpus
 from tstbench.trainers.training.loop import _step
 from tstbench.trainers.training.words import END, padded
+from tstbench.trainers.word_system import Corpus
 
 N_WORDS = 30
 

@@ -12,8 +12,7 @@ from ...settings import Count, Natural, NotNegative, Positive, Share, setting
 from ..system import SystemConfig
 from ..training.pairs import PairsFrom
 from .base import SCRATCH, Quantization
-from .instruction_data import BUILTIN
-from .records import Template
+from .records import BUILTIN, Template
 
 
 @dataclass(frozen=True, kw_only=True)

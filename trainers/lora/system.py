@@ -43,9 +43,9 @@ from ..load import load_system
 from ..prefix_lm import drawn
 from ..prompting.prompts import instruction
 from ..system import Request, System, SystemCard, SystemConfig, Task
-from ..training.corpus import by_length
 from ..training.pairs import Paired, lexical_pairs
 from ..training.run import IN_MEMORY, Run, half_of
+from ..training.sampler import by_length
 from .base import SCRATCH, Adapter, Base, longest_row, quiet
 from .config import (
     AdapterConfig,
@@ -54,8 +54,7 @@ from .config import (
     LlamaLoraInstConfig,
     LoraSettings,
 )
-from .instruction_data import load_instructions
-from .records import Record, Template, answer, prompt, prompt_rows, rows_of
+from .records import Record, Template, answer, load_instructions, prompt, prompt_rows, rows_of
 
 if TYPE_CHECKING:
     from .tuning import Tuned

@@ -6,13 +6,16 @@ others see.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 
 from .loop import Batches
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -179,3 +182,26 @@ class _Split:
         turns = np.random.default_rng([self.seed, group]).permutation(self.parts)
         ordered = drawn[np.argsort(np.asarray(self.order.lengths)[drawn], kind="stable")]
         return np.array_split(ordered, self.parts)[int(turns[place])]
+
+
+def by_length(
+    rows: Sequence[Sequence[int]],
+    size: int,
+    answer: Callable[[list[int]], Sequence[Answer]],
+) -> list[Answer]:
+    """One answer a row, in the order of the rows, computed in batches of like length.
+
+    Args:
+        rows: anything with a length.
+        size: rows a batch.
+        answer: gives the answers to these rows (indices), in the order it is given them.
+
+    >>> by_length([[7, 7], [7], [7, 7, 7]], 2, lambda batch: [10 * i for i in batch])
+    [0, 10, 20]
+    """
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
+    found: dict[int, Answer] = {}
+    for start in range(0, len(order), size):
+        batch = order[start : start + size]
+        found.update(zip(batch, answer(batch), strict=True))
+    return [found[i] for i in range(len(rows))]

@@ -22,8 +22,14 @@ from tstbench.errors import InputError, IntegrityError, MissingFileError
 from tstbench.trainers.load import load_system
 from tstbench.trainers.lora.base import SCRATCH, Adapter, Base, check_quantization
 from tstbench.trainers.lora.config import LlamaLoraConfig, LlamaLoraInstConfig, LoraSettings
-from tstbench.trainers.lora.instruction_data import load_instructions
-from tstbench.trainers.lora.records import Record, answer, prompt, prompt_rows, rows_of
+from tstbench.trainers.lora.records import (
+    Record,
+    answer,
+    load_instructions,
+    prompt,
+    prompt_rows,
+    rows_of,
+)
 from tstbench.trainers.lora.system import LlamaLora, Writer, _Draws, merge
 from tstbench.trainers.lora.tuning import Keeper, shares_of, tune
 from tstbench.trainers.prompting.prompts import instruction

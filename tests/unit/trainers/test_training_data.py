@@ -16,11 +16,11 @@ from tstbench.metrics.scorers.fitting import (
     save_checkpoint,
 )
 from tstbench.trainers.train import Clock
-from tstbench.trainers.training.corpus import Corpus
 from tstbench.trainers.training.pairs import Paired
 from tstbench.trainers.training.run import Run
 from tstbench.trainers.training.selection import Sides, hold_out, selection
 from tstbench.trainers.training.words import Vocabulary
+from tstbench.trainers.word_system import Corpus
 
 DIRECTION = Direction("mini", "negative", "positive")
 BAD = tuple(f"food {i} was bad ." for i in range(9))

@@ -23,6 +23,12 @@ from ...files import read_text
 from ..signature import Signature
 from ..statistics import Statistics, mean_statistics
 
+_HERE = Path(__file__).parent
+_PREFIX = "calibrated-"
+WEIGHTS = "weights"  # the field of signatures that names a calibration, with its own hash
+_HASH = re.compile("[0-9a-f]{12}")
+_Number = Annotated[float, Field(allow_inf_nan=False)]
+
 
 @dataclass(frozen=True)
 class CalibratedPart:
@@ -35,14 +41,18 @@ class CalibratedPart:
         slope: of the curve; 0 or more, and below 0 only for a metric where lower is better.
         offset: of the curve.
         missing: the rating where the metric has no value for a sentence.
+        intervals: 95% bootstrap interval of ``weight``, ``slope`` and ``offset``, by name.
     """
 
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
     metric: str
-    aspect: str
-    weight: float
-    slope: float
-    offset: float
-    missing: float = 0.0
+    aspect: Literal["style", "content", "fluency"]
+    weight: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    slope: _Number
+    offset: _Number
+    missing: Annotated[float, Field(ge=0, le=1)] = 0.0
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def rating(self, values: np.ndarray) -> np.ndarray:
         """The rating that people would give, 0 to 1, of the same shape.
@@ -87,40 +97,7 @@ def calibrated_statistics(
     return mean_statistics(calibrated_scores(parts, values, failed))
 
 
-_HERE = Path(__file__).parent
-_PREFIX = "calibrated-"
-WEIGHTS = "weights"  # the field of signatures that names a calibration, with its own hash
-_HASH = re.compile("[0-9a-f]{12}")
-_Number = Annotated[float, Field(allow_inf_nan=False)]
-
-
-@dataclass(frozen=True)
-class FittedPart:
-    """One part, and how sure its numbers are; see :class:`CalibratedPart`.
-
-    Attributes:
-        intervals: 95% bootstrap interval of ``weight``, ``slope`` and ``offset``, by name.
-    """
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
-
-    metric: str
-    aspect: Literal["style", "content", "fluency"]
-    weight: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    slope: _Number
-    offset: _Number
-    missing: Annotated[float, Field(ge=0, le=1)] = 0.0
-    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
-
-    @property
-    def part(self) -> CalibratedPart:
-        """The part as the score uses it."""
-        return CalibratedPart(
-            self.metric, self.aspect, self.weight, self.slope, self.offset, self.missing
-        )
-
-
-def _usable(parts: tuple[FittedPart, ...]) -> tuple[FittedPart, ...]:
+def _usable(parts: tuple[CalibratedPart, ...]) -> tuple[CalibratedPart, ...]:
     if not any(one.weight > 0 for one in parts):
         raise ValueError("no weight is above 0")
     if any(one.metric in ("joint", "joint_calibrated") for one in parts):
@@ -145,7 +122,7 @@ class Calibration:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$", max_length=60)]
-    parts: Annotated[tuple[FittedPart, ...], Field(min_length=1), AfterValidator(_usable)]
+    parts: Annotated[tuple[CalibratedPart, ...], Field(min_length=1), AfterValidator(_usable)]
     profile: str
     fitted_on: tuple[str, ...]
     evidence: dict[str, JsonValue] = field(default_factory=dict)
@@ -155,7 +132,9 @@ class Calibration:
     @property
     def hash(self) -> str:
         """SHA-256 hex of what the score depends on: metrics, weights and curves."""
-        content = [asdict(one.part) for one in self.parts]
+        content = [asdict(one) for one in self.parts]
+        for part in content:
+            del part["intervals"]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     @property

@@ -261,8 +261,7 @@ True
         values = {one.metric: _of_sentences(one) for one in measured}
         if metric == "joint_sentence":
             return sentence_statistics([values[name] for name in _SENTENCE], options.mean)
-        parts_of = [one.part for one in options.calibrated.parts]
-        return calibrated_statistics(parts_of, values, inputs.failed)
+        return calibrated_statistics(options.calibrated.parts, values, inputs.failed)
 
     def caution(self, signature: Signature) -> str | None:
         """What a calibration was fitted with, if other scorers gave these numbers."""

@@ -16,7 +16,6 @@ from ...datasets_scripts.judgments.schema import Judgment
 from ...errors import InputError
 from ...metrics.joint.calibration import (
     Calibration,
-    FittedPart,
     calibrated_scores,
     calibrations,
     load_calibration,
@@ -306,9 +305,8 @@ def calibrated(
         if weighted:
             intervals = {"weight": sure[part.aspect], **intervals}
         parts.append(
-            FittedPart(
-                metric=part.metric,
-                aspect=part.aspect,  # type: ignore[arg-type]  # one of ASPECTS
+            replace(
+                part,
                 weight=round(part.weight, 4),
                 slope=round(curve.slope, 6),
                 offset=round(curve.offset, 6),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -203,7 +204,8 @@ def fit(data: Data, candidates: Mapping[str, Sequence[str]]) -> tuple[Calibrated
             curve = fit_curve(data.samples[aspect][metric].best, sign_of(metric))
         except InputError as error:
             raise InputError(f"{aspect} from {metric}: {error}") from error
-        parts.append(CalibratedPart(metric, aspect, float(share), curve.slope, curve.offset))
+        one: Any = aspect  # of ASPECTS
+        parts.append(CalibratedPart(metric, one, float(share), curve.slope, curve.offset))
     return tuple(parts)
 
 

@@ -201,6 +201,10 @@ class TestFiles:
         assert (len(before.parts), len(after.parts)) == (2, 1)
         assert before.hash != after.hash
 
+    def test_a_released_one_is_what_it_was(self):
+        """By this hash its scores are compared, in every signature."""
+        assert load_calibration("calibrated-v1").signed == "calibrated-v1#cc4d6477d3af"
+
     def test_a_name_nobody_released(self):
         with pytest.raises(UnknownNameError, match="calibrated-v9"):
             choices({"joint": {"calibration": "calibrated-v9"}})
@@ -217,7 +221,10 @@ class TestFiles:
             ({"parts": [{**PARTS[0], "slope": "steep"}]}, "parts.0.slope"),
             ({"parts": [{**PARTS[0], "aspect": "beauty"}]}, "parts.0.aspect"),
             ({"parts": [{**PARTS[0], "weight": 0.0}]}, "parts: .*no weight is above 0"),
-            ({"parts": [{**PARTS[0], "metric": "joint"}]}, "parts: .*joint cannot be a part"),
+            *(
+                ({"parts": [{**PARTS[0], "metric": name}]}, "parts: .*joint cannot be a part")
+                for name in ("joint", "joint_calibrated")
+            ),
             ({"schema_version": 2}, "schema_version"),
             ({"colour": "red"}, "colour"),
         ],

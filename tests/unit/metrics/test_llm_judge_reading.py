@@ -346,6 +346,8 @@ def test_statistics_of_judgements_by_hand():
     assert grade.answers == {"asked": 3, "refused": 1}
     assert five.statistics.per_sentence.tolist() == [0.25, 0, 1, 0.5, 0]
     assert grade.statistics.value == pytest.approx(2 / 4)  # what nobody could read does not count
+    nobody = judge_statistics([], scales, np.array([True]))
+    assert (nobody.value, nobody.wordings) == (0.0, {})  # nothing was asked
 
 
 def test_statistics_of_answers_that_are_no_score_by_hand():

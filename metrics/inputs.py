@@ -42,6 +42,16 @@ class Inputs:
         """The same, but without the references that the predictions are themselves."""
         return self if self.others is None else replace(self, references=self.others, others=None)
 
+    def part(self, start: int, stop: int) -> Inputs:
+        """The sentences from ``start`` up to, but without, ``stop``."""
+        return replace(
+            self,
+            predictions=self.predictions[start:stop],
+            sources=self.sources and self.sources[start:stop],
+            references=self.references and self.references[start:stop],
+            others=self.others and self.others[start:stop],
+        )
+
     @property
     def most_references(self) -> int:
         """The largest number of references of one sentence."""

@@ -113,6 +113,7 @@ def as_compute_result(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
 
 # The fields of every signature; a metric computed from others does not take these from its parts.
 _ENDS = ("v", "direction", "language", "n", "data", "cohort", "without")
+_ENOUGH = 10_000  # sentences, to find the scorers of more
 # One sentence with every input a metric can read, to find the scorers when there are no texts.
 _SAMPLE = Inputs(("a",), ("a",), (("a", "b"),))
 
@@ -125,8 +126,9 @@ class Measuring(Context):
     scorers: Scorers
     choices: Choices = BENCHMARK
     systems: Cohort | None = None
+    whole: Inputs | None = None  # that these are a part of: which metrics apply is asked of it
     _done: dict[str, Outcome] = field(default_factory=dict)
-    _needed: dict[str, tuple[Need, ...]] = field(default_factory=dict)
+    _roles: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def cohort(self) -> Cohort:
@@ -176,8 +178,8 @@ class Measuring(Context):
         signed = [part for part in parts if isinstance(part, Signature)]
         data, direction = self.inputs.data_fingerprint, self.inputs.direction
         fields: dict[str, object] = {}
-        for need in self._own_needs(metric):
-            fields.update(self._scorer_fields(need.role))
+        for name in self._own_roles(metric):
+            fields.update(self._scorer_fields(name))
         fields.update(family.fields(metric, self.inputs, options))
         fields.update(_of_parts(signed))
         cohort = self.cohort.hash[:12] if facts.compares_systems else None
@@ -213,18 +215,19 @@ class Measuring(Context):
     def _left_out(self, metric: str) -> str | None:
         """Why the metric does not apply: its own rules, or what a scorer has learned."""
         family, language = family_of(metric), self.inputs.language
-        options = self.choices.of(family.name)
-        if why := family.left_out(metric, self.inputs, options):
+        options, inputs = self.choices.of(family.name), self.whole or self.inputs
+        if why := family.left_out(metric, inputs, options):
             return why
-        if why := family.left_out(metric, inputs := self._inputs(metric), options):
-            if inputs.most_references == 0:
+        compared = inputs.compared if self._compares_with_references(metric) else inputs
+        if why := family.left_out(metric, compared, options):
+            if compared.most_references == 0:
                 return "these rewrites are the only reference"
             return f"{why} besides these rewrites"
-        for need in self._own_needs(metric):
-            if why := self.scorers.untrained.get(need.role):
-                return f"the {role(need.role).title} has too little to learn from: {why}"
+        for name in self._own_roles(metric):
+            if why := self.scorers.untrained.get(name):
+                return f"the {role(name).title} has too little to learn from: {why}"
         english = preparation(language).is_english
-        roles = () if english else (need.role for need in self._own_needs(metric))
+        roles = () if english else self._own_roles(metric)
         for name in filter(self.scorers.profile.reads_english_alone, roles):
             return (
                 f"the {role(name).title} {self.scorers.profile.spec(name)} reads English, but the "
@@ -233,11 +236,16 @@ class Measuring(Context):
         return None
 
     def _own_needs(self, metric: str) -> tuple[Need, ...]:
-        if metric not in self._needed:
-            family = family_of(metric)
-            options = self.choices.of(family.name)
-            self._needed[metric] = family.needs(metric, self._inputs(metric), options)
-        return self._needed[metric]
+        family = family_of(metric)
+        return family.needs(metric, self._inputs(metric), self.choices.of(family.name))
+
+    def _own_roles(self, metric: str) -> tuple[str, ...]:
+        """Of the scorers that the metric itself needs; of many texts, the first say which."""
+        if metric not in self._roles:
+            family, some = family_of(metric), self._inputs(metric).part(0, _ENOUGH)
+            found = family.needs(metric, some, self.choices.of(family.name))
+            self._roles[metric] = tuple(dict.fromkeys(need.role for need in found))
+        return self._roles[metric]
 
     def _compares_with_references(self, metric: str) -> bool:
         return "references" in metric_facts(metric).reads
@@ -282,6 +290,7 @@ def measure(
     scorers: Scorers,
     choices: Choices = BENCHMARK,
     cohort: Cohort | None = None,
+    whole: Inputs | None = None,
 ) -> dict[str, Outcome]:
     """Measure several metrics of one system on one direction, in the given order.
 
@@ -291,13 +300,14 @@ def measure(
         scorers: the direction's scorers.
         choices: options by family.
         cohort: all systems of the direction, for metrics that compare them.
+        whole: what the inputs are a part of, if they are: it says which metrics apply.
 
     Raises:
         UnknownNameError: no such metric.
         InputError: an input that a metric needs was not given.
         MissingScorerError: a scorer has not been trained or downloaded yet.
     """
-    measuring = Measuring(inputs, scorers, choices, cohort)
+    measuring = Measuring(inputs, scorers, choices, cohort, whole)
     return {metric: measuring.outcome(metric) for metric in metrics}
 
 
@@ -307,12 +317,13 @@ def plan(
     scorers: Scorers,
     choices: Choices = BENCHMARK,
     cohort: Cohort | None = None,
+    whole: Inputs | None = None,
 ) -> dict[str, Signature | LeftOut]:
     """The signature that each score will have; no scorer is loaded and no text scored.
 
     Arguments and errors are the same as those of :func:`measure`.
     """
-    measuring = Measuring(inputs, scorers, choices, cohort)
+    measuring = Measuring(inputs, scorers, choices, cohort, whole)
     return {metric: measuring.signature(metric) for metric in metrics}
 
 

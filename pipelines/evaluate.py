@@ -19,14 +19,24 @@ from ..datasets_scripts.load import TestSet
 from ..errors import InputError
 from ..metrics.base import Cohort
 from ..metrics.inputs import Inputs, check_inputs
-from ..metrics.measure import LeftOut, Measurement, finite, measure, needs, plan
+from ..metrics.measure import (
+    LeftOut,
+    Measurement,
+    Outcome,
+    finite,
+    measure,
+    needs,
+    plan,
+    roles_needed,
+)
 from ..metrics.options import BENCHMARK, Choices
 from ..metrics.registry import metric_facts
 from ..metrics.scorers.profile import Profile, Scorers
 from ..metrics.scorers.roles import roles
 from ..metrics.signature import Signature
 from ..metrics.statistics import Interval
-from .growth import Scored, SystemResults, keep, merged, read_results
+from .growth import Scored, SystemResults, Texts, keep, merged, read_results
+from .kept_scores import BLOCK, in_blocks, is_ours
 from .output_checks import own_reference, warn
 from .outputs import Outputs
 from .ranking import Bootstrapped
@@ -36,7 +46,6 @@ from .report import (
     IntervalInfo,
     Omission,
     Report,
-    Sample,
     Score,
     SystemInfo,
     omission_identity,
@@ -187,11 +196,18 @@ def evaluate(
         _job(one, inputs, test_set, scorers, how, infos, root, systems, warnings[one.system])
         for one, inputs in zip(outputs, checked, strict=True)
     ]
+    many = len(test_set) > 2 * BLOCK
+    measured = _many(jobs, scorers, how) if many else [dict[str, Outcome]() for _ in jobs]
     for pending in dict.fromkeys(job.pending for job in jobs):
         some = [job.inputs for job in jobs if job.pending == pending]
-        _precompute(scorers, some, pending, how.choices)
+        at_once = [metric for metric in pending if not any(metric in one for one in measured)]
+        _precompute(scorers, some, at_once, how.choices)
     evaluation = Evaluation(
-        test_set, tuple(_evaluated(job, test_set, scorers, how, root, systems) for job in jobs)
+        test_set,
+        tuple(
+            _evaluated(job, test_set, scorers, how, root, systems, known)
+            for job, known in zip(jobs, measured, strict=True)
+        ),
     )
     if root and rank:
         write_significance(direction_folder(root, test_set.direction))
@@ -306,6 +322,22 @@ def _precompute(
         _in_chunks(roles()[role].title, list(texts[role]), score)
 
 
+def _many(jobs: Sequence[_Job], scorers: Scorers, how: Scoring) -> list[dict[str, Outcome]]:
+    """What is pending of many sentences, by job: measured and kept block by block.
+
+    Sums over sentences are all that a metric needs, so the numbers are those of one piece. Metrics
+    that compare systems or ask a judge, and those of other packages, are not among them.
+    """
+    asks = {m for m in how.metrics if _JUDGE in roles_needed([m], scorers, how.choices)}
+    apart = asks | {m for m in how.metrics if metric_facts(m).compares_systems or not is_ours(m)}
+    asked = [
+        {m: one for m in job.pending if isinstance(one := job.planned[m], Signature)}
+        for job in jobs
+    ]
+    chosen = [{m: one for m, one in some.items() if m not in apart} for some in asked]
+    return in_blocks([job.inputs for job in jobs], chosen, scorers, how.choices)
+
+
 def _in_chunks(what: str, texts: Sequence[str], score: Callable[[Sequence[str]], object]) -> None:
     distinct = sorted(texts, key=len)
     with progress(len(distinct), what, unit=" texts") as bar:
@@ -350,26 +382,20 @@ def _evaluated(
     how: Scoring,
     root: Path | None,
     systems: Cohort | None,
+    known: Mapping[str, Outcome],
 ) -> Evaluated:
     asked = {metric: job.recipes[metric] for metric in how.metrics}
     there = job.there
     if there and not job.pending and (there.system, there.warnings) == (job.info, job.warnings):
         return Evaluated(asked, computed=0, results=there)
-    outcomes = measure(job.pending, job.inputs, scorers, how.choices, systems)
+    rest = [metric for metric in job.pending if metric not in known]
+    found = {**known, **measure(rest, job.inputs, scorers, how.choices, systems)}
+    outcomes = {metric: found[metric] for metric in job.pending}
     fresh = SystemResults(
         direction=test_set.direction,
         system=job.info,
         data=DataInfo.of(test_set),
-        texts=tuple(
-            Sample(id=i, source=source, references=references, prediction=prediction, scores={})
-            for i, source, references, prediction in zip(
-                test_set.ids,
-                test_set.sources,
-                test_set.references,
-                job.outputs.predictions,
-                strict=True,
-            )
-        ),
+        texts=Texts(test_set.ids, test_set.sources, test_set.references, job.outputs.predictions),
         scored=tuple(
             _scored(outcome, job, scorers.profile)
             for outcome in outcomes.values()
@@ -401,7 +427,6 @@ def _scored(measurement: Measurement, job: _Job, profile: Profile) -> Scored:
     planned = job.planned[measurement.metric]
     if planned != measurement.signature:  # else it would be computed again and again
         raise RuntimeError(f"{planned} was planned, {measurement.signature} was measured")
-    per_sentence = measurement.per_sentence()
     score = Score(
         key=measurement.metric,
         metric=measurement.metric,
@@ -417,7 +442,7 @@ def _scored(measurement: Measurement, job: _Job, profile: Profile) -> Scored:
     )
     return Scored(
         score,
-        None if per_sentence is None else tuple(per_sentence),
+        measurement.statistics.per_sentence,
         Bootstrapped.of(measurement),
     )
 

@@ -13,8 +13,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -29,7 +31,16 @@ from pydantic import Field, ValidationError
 from ..console import say
 from ..datasets_scripts.directions import Direction
 from ..errors import InputError, TSTBenchError
-from ..files import atomic_folder, lock_if_writable, read_lines, restore, write_bytes, write_text
+from ..files import (
+    atomic_file,
+    atomic_folder,
+    lock_if_writable,
+    read_lines,
+    restore,
+    write_bytes,
+    write_text,
+)
+from ..metrics.measure import finite
 from ..metrics.registry import METRICS
 from ..metrics.signature import Signature, column_of
 from ..records import Strict
@@ -140,13 +151,26 @@ class Scored:
 
     Attributes:
         score: the corpus value.
-        per_sentence: N values, each ``None`` if undefined; ``None`` for a corpus-only metric.
+        per_sentence: shape (N,), NaN where it is undefined; ``None`` for a corpus-only metric.
         bootstrapped: value and replicates, unrounded.
     """
 
     score: Score
-    per_sentence: tuple[float | None, ...] | None
+    per_sentence: np.ndarray | None
     bootstrapped: Bootstrapped
+
+
+@dataclass(frozen=True)
+class Texts:
+    """N sentences, column by column: of a million, records would take gigabytes."""
+
+    ids: tuple[str, ...]
+    sources: tuple[str, ...]
+    references: tuple[tuple[str, ...], ...]
+    predictions: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.ids)
 
 
 @dataclass(frozen=True)
@@ -154,7 +178,7 @@ class SystemResults:
     """Everything known about one system on one direction: the content of its folder.
 
     Attributes:
-        texts: N sentences, without their scores.
+        texts: N sentences.
         without: the reference that the predictions are themselves; ``None`` also if not known.
         on_disk: the report in their folder; ``None`` before they are written.
     """
@@ -162,7 +186,7 @@ class SystemResults:
     direction: Direction
     system: SystemInfo
     data: DataInfo
-    texts: tuple[Sample, ...]
+    texts: Texts
     scored: tuple[Scored, ...]
     left_out: tuple[Omission, ...]
     warnings: tuple[str, ...] = ()
@@ -172,31 +196,41 @@ class SystemResults:
     @cached_property
     def outputs_sha256(self) -> str:
         """The hash of the predictions."""
-        return predictions_sha256([text.prediction for text in self.texts])
+        return predictions_sha256(self.texts.predictions)
 
-    @cached_property
-    def samples(self) -> list[Sample]:
+    def samples(self) -> Iterator[Sample]:
         """The sentences, each with its scores by key."""
         columns = {s.score.key: s.per_sentence for s in self.scored if s.per_sentence is not None}
-        return [
-            text.model_copy(update={"scores": {key: column[i] for key, column in columns.items()}})
-            for i, text in enumerate(self.texts)
-        ]
+        texts = self.texts
+        rows = zip(texts.ids, texts.sources, texts.references, texts.predictions, strict=True)
+        for number, (name, source, references, prediction) in enumerate(rows):
+            yield Sample.model_construct(
+                id=name,
+                source=source,
+                references=references,
+                prediction=prediction,
+                scores={key: finite(column[number]) for key, column in columns.items()},
+            )
 
     @cached_property
-    def files(self) -> dict[str, bytes]:
-        """The contents of the files beside the report, by name."""
+    def samples_sha256(self) -> str:
+        """The hash of ``samples.jsonl``."""
+        digest = hashlib.sha256()
+        for lines in samples_content(self.samples()):
+            digest.update(lines)
+        return digest.hexdigest()
+
+    @cached_property
+    def replicates(self) -> bytes:
+        """The content of ``replicates.parquet``."""
         # Not rounded: where two systems tie in a replicate, a p-value hangs on the last digit.
         columns = {
             s.score.key: np.concatenate([[s.bootstrapped.value], s.bootstrapped.replicates])
             for s in self.scored
         }
-        replicates = io.BytesIO()
-        pq.write_table(pa.table(columns), replicates)
-        return {
-            SAMPLES_FILE: samples_content(self.samples),
-            REPLICATES_FILE: replicates.getvalue(),
-        }
+        content = io.BytesIO()
+        pq.write_table(pa.table(columns), content)
+        return content.getvalue()
 
     @cached_property
     def report(self) -> Report:
@@ -207,8 +241,8 @@ class SystemResults:
             system=self.system,
             data=self.data,
             outputs_sha256=self.outputs_sha256,
-            samples_sha256=hashlib.sha256(self.files[SAMPLES_FILE]).hexdigest(),
-            replicates_sha256=hashlib.sha256(self.files[REPLICATES_FILE]).hexdigest(),
+            samples_sha256=self.samples_sha256,
+            replicates_sha256=hashlib.sha256(self.replicates).hexdigest(),
             scores=tuple(s.score for s in self.scored),
             left_out=self.left_out,
             warnings=self.warnings,
@@ -272,8 +306,9 @@ def keep(root: Path, fresh: SystemResults) -> SystemResults:
         if old is not None and whole.told == old.told:
             return old
         with atomic_folder(folder, ours=is_result) as scratch:
-            for name, content in whole.files.items():
-                write_bytes(scratch / name, content)
+            with atomic_file(scratch / SAMPLES_FILE) as stream:
+                stream.writelines(samples_content(whole.samples()))
+            write_bytes(scratch / REPLICATES_FILE, whole.replicates)
             if history:
                 write_bytes(scratch / HISTORY_FILE, history)
             write_text(scratch / "report.json", whole.report.model_dump_json(indent=2) + "\n")
@@ -359,22 +394,36 @@ def _loaded(stored: Stored, direction: Direction, system: str) -> SystemResults:
             f"{stored.folder} holds the results of {report.system.name!r}, and {system!r} would "
             "be written there: choose another name"
         )
-    samples, replicates = stored.samples(), stored.bootstrapped()
-    scored = []
-    for score in report.scores:
-        has_column = bool(samples) and score.key in samples[0].scores
-        column = tuple(sample.scores[score.key] for sample in samples) if has_column else None
-        scored.append(Scored(score, column, replicates[score.key]))
+    texts, columns = _columns(stored.samples())
+    replicates = stored.bootstrapped()
+    scored = (Scored(s, columns.get(s.key), replicates[s.key]) for s in report.scores)
     return SystemResults(
         direction=direction,
         system=report.system,
         data=report.data,
-        texts=tuple(sample.model_copy(update={"scores": {}}) for sample in samples),
+        texts=texts,
         scored=tuple(scored),
         left_out=report.left_out,
         warnings=report.warnings,
         on_disk=report,
     )
+
+
+def _columns(samples: Iterable[Sample]) -> tuple[Texts, dict[str, np.ndarray]]:
+    """The sentences, and their scores by key; of all keys, those that the first sentence has."""
+    ids, sources, references, predictions = [], [], [], []
+    scores: dict[str, array[float]] = {}
+    for sample in samples:
+        ids.append(sample.id)
+        sources.append(sample.source)
+        references.append(sample.references)
+        predictions.append(sample.prediction)
+        scores = scores or {key: array("d") for key in sample.scores}
+        for key, column in scores.items():
+            value = sample.scores[key]
+            column.append(math.nan if value is None else value)
+    texts = Texts(tuple(ids), tuple(sources), tuple(references), tuple(predictions))
+    return texts, {key: np.array(column) for key, column in scores.items()}
 
 
 def _other_work(old: SystemResults, fresh: SystemResults) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ..console import progress
 from ..datasets_scripts.unchanged import tools
 from ..files import home, write_bytes
 from ..metrics.base import Cohort
@@ -27,54 +28,125 @@ from ..metrics.measure import LeftOut, Measurement, Outcome, measure, needs, pla
 from ..metrics.options import Choices
 from ..metrics.registry import family_of, metric_facts
 from ..metrics.scorers.profile import Scorers
+from ..metrics.signature import Signature
 from ..metrics.statistics import Statistics
 from ..store import canonical
 
 FOLDER = "scores"
+BLOCK = 10_000  # sentences
 _LENGTH = 65  # bytes of the first line of a file
 _METRICS = measure.__module__.rpartition(".")[0] + "."  # where all code of our own metrics is
 
 
 def measured(
-    metric: str, inputs: Inputs, scorers: Scorers, choices: Choices, cohort: Cohort | None = None
-) -> Outcome:
-    """One metric's outcome, as :func:`~tstbench.metrics.measure.measure` gives it now, or once did.
+    metrics: Sequence[str],
+    inputs: Inputs,
+    scorers: Scorers,
+    choices: Choices,
+    cohort: Cohort | None = None,
+    whole: Inputs | None = None,
+) -> dict[str, Outcome]:
+    """Metrics' outcomes, as :func:`~tstbench.metrics.measure.measure` gives them now, or once did.
 
-    Scores of other packages' metrics are not kept, since nobody knows when their code changes; nor
-    are those of judges, whose answers are.
+    Only what is not there is measured, together. Scores of other packages' metrics are not kept,
+    since nobody knows when their code changes; nor are those of judges, whose answers are.
 
     Raises:
         UnknownNameError, InputError, MissingScorerError: see ``measure``.
     """
-    signature = plan([metric], inputs, scorers, choices, cohort)[metric]
-    if isinstance(signature, LeftOut) or not type(family_of(metric)).__module__.startswith(
-        _METRICS
-    ):
-        return measure([metric], inputs, scorers, choices, cohort)[metric]
-    roles = sorted({need.role for need in needs([metric], inputs, scorers, choices)})
-    on_device = any(scorers.find(role).on_device for role in roles)
-    about = {
-        "metric": metric,
-        "direction": str(inputs.direction or ""),
-        "signature": str(signature),
-        "made with": signature.made_with,
-        "options": repr(choices.of(family_of(metric).name)),
-        "tools": tools(),
-        "device": scorers.placement.resolve() if on_device else "",
-        "scorers": {role: scorers.find(role).hash for role in roles},
-        "texts": hashlib.sha256(
-            canonical([inputs.predictions, inputs.sources, inputs.references])
-        ).hexdigest(),
-        "cohort": cohort.hash if cohort else "",
-    }
-    path = home() / FOLDER / f"{hashlib.sha256(canonical(about)).hexdigest()}.npz"
-    if (statistics := _read(path, len(inputs.predictions))) is not None:
-        caution = family_of(metric).caution(signature)
-        return Measurement(metric_facts(metric), statistics, signature, caution)
-    outcome = measure([metric], inputs, scorers, choices, cohort)[metric]
-    if isinstance(outcome, Measurement):
-        _keep(path, about, outcome.statistics)
-    return outcome
+    found: dict[str, Outcome] = {}
+    missing: dict[str, tuple[Path, dict[str, Any]]] = {}
+    texts = hashlib.sha256(
+        canonical([inputs.predictions, inputs.sources, inputs.references])
+    ).hexdigest()
+    for metric, signature in plan(metrics, inputs, scorers, choices, cohort, whole).items():
+        family = family_of(metric)
+        if isinstance(signature, LeftOut) or not is_ours(metric):
+            continue
+        roles = sorted({need.role for need in needs([metric], inputs, scorers, choices)})
+        on_device = any(scorers.find(role).on_device for role in roles)
+        about = {
+            "metric": metric,
+            "direction": str(inputs.direction or ""),
+            "signature": str(signature),
+            "made with": signature.made_with,
+            "options": repr(choices.of(family.name)),
+            "tools": tools(),
+            "device": scorers.placement.resolve() if on_device else "",
+            "scorers": {role: scorers.find(role).hash for role in roles},
+            "texts": texts,
+            "cohort": cohort.hash if cohort else "",
+        }
+        path = home() / FOLDER / f"{hashlib.sha256(canonical(about)).hexdigest()}.npz"
+        if (statistics := _read(path, len(inputs.predictions))) is not None:
+            caution = family.caution(signature)
+            found[metric] = Measurement(metric_facts(metric), statistics, signature, caution)
+        else:
+            missing[metric] = path, about
+    rest = [metric for metric in metrics if metric not in found]
+    for metric, outcome in measure(rest, inputs, scorers, choices, cohort, whole).items():
+        found[metric] = outcome
+        if isinstance(outcome, Measurement) and metric in missing:
+            _keep(*missing[metric], outcome.statistics)
+    return {metric: found[metric] for metric in metrics}
+
+
+def is_ours(metric: str) -> bool:
+    """Whether it is a metric of this package, whose code is known."""
+    return type(family_of(metric)).__module__.startswith(_METRICS)
+
+
+def in_blocks(
+    inputs: Sequence[Inputs],
+    asked: Sequence[Mapping[str, Signature]],
+    scorers: Scorers,
+    choices: Choices,
+) -> list[dict[str, Outcome]]:
+    """Metrics of systems with many sentences, :data:`BLOCK` at a time.
+
+    What was measured is kept block by block: after an interruption, the rest is measured. Memory
+    holds a block's texts and vectors, and of all sentences what their sums are made of.
+
+    Args:
+        inputs: of each system, all of the same direction.
+        asked: of each system, the metrics and the signatures that their scores will have. A metric
+            compares no systems, asks no judge, and :func:`is_ours`.
+        scorers: the direction's.
+        choices: options by family.
+
+    Raises:
+        InputError, MissingScorerError: see :func:`measured`.
+    """
+    parts: list[dict[str, list[Outcome]]] = [{metric: [] for metric in some} for some in asked]
+    sentences = len(inputs[0].predictions)
+    with progress(sentences, "scoring", unit=" sentences", unit_scale=True) as bar:
+        for start in range(0, sentences, BLOCK):
+            stop = min(start + BLOCK, sentences)
+            for one, found in zip(inputs, parts, strict=True):
+                block = measured(list(found), one.part(start, stop), scorers, choices, whole=one)
+                for metric, outcome in block.items():
+                    found[metric].append(outcome)
+            bar.update(stop - start)
+    return [
+        {metric: _joined(found[metric], signature) for metric, signature in some.items()}
+        for found, some in zip(parts, asked, strict=True)
+    ]
+
+
+def _joined(parts: Sequence[Outcome], signature: Signature) -> Measurement:
+    """One outcome of those of all blocks."""
+    some = [one.statistics for one in parts if isinstance(one, Measurement)]
+    hows = [_described(one.aggregate) for one in some]
+    if len(some) < len(parts) or any(how != hows[0] for how in hows):
+        raise RuntimeError(f"{signature.metric} of a block is not that of all sentences")
+    values = [one.per_sentence for one in some if one.per_sentence is not None]
+    statistics = Statistics(
+        np.concatenate([one.rows for one in some]),
+        some[0].aggregate,
+        np.concatenate(values) if values else None,
+    )
+    caution = family_of(signature.metric).caution(signature)
+    return Measurement(metric_facts(signature.metric), statistics, signature, caution)
 
 
 def about(path: Path) -> dict[str, Any]:

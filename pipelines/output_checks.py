@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -55,6 +55,7 @@ _REFERENCES = 0.5
 _OWN = 0.95  # of the outputs that are one and the same reference: it is left out
 _FOREIGN = 0.5
 _FEWEST = 20  # lines below which a share says little
+_ENOUGH = 50_000  # lines that are compared with all sources, which takes their words in memory
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,15 @@ class _Texts:
 
     def __len__(self) -> int:
         return len(self.outputs)
+
+    def first(self, most: int) -> _Texts:
+        """The first of them, if there are more."""
+        if len(self) <= most:
+            return self
+        rows = {
+            name: getattr(self.test_set, name)[:most] for name in ("ids", "sources", "references")
+        }
+        return _Texts(self.outputs[:most], replace(self.test_set, **rows))
 
     @cached_property
     def keys(self) -> list[str]:
@@ -124,9 +134,8 @@ def find_suspicions(
         for check in (_empty, _long, _copies, _references):
             found += check(texts)
         # Each of these explains the next one away.
-        found += next(
-            filter(None, (list(check(texts)) for check in (_repeated, _foreign, _order))), []
-        )
+        first = texts.first(_ENOUGH)
+        found += list(_repeated(texts)) or list(_foreign(first)) or list(_order(first))
     return found
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -346,16 +346,16 @@ def further_key(metric: str, identity: str) -> str:
     return f"{metric}@{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
 
-def samples_content(samples: Iterable[Sample]) -> bytes:
-    """The content of ``samples.jsonl``."""
-    rows = (sample.model_dump(mode="json") for sample in samples)
-    lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
-    return "".join(lines).encode("utf-8")
+def samples_content(samples: Iterable[Sample]) -> Iterator[bytes]:
+    """The lines of ``samples.jsonl``."""
+    for one in samples:
+        row = {name: getattr(one, name) for name in Sample.model_fields}
+        yield (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8")
 
 
-def write_report(folder: Path, report: Report, samples: list[Sample]) -> None:
+def write_report(folder: Path, report: Report, samples: Iterable[Sample]) -> None:
     """Write ``report.json`` and ``samples.jsonl``; the report last, to mark completion."""
-    content = samples_content(samples)
+    content = b"".join(samples_content(samples))
     digest = hashlib.sha256(content).hexdigest()
     write_bytes(folder / "samples.jsonl", content)
     report = report.model_copy(update={"samples_sha256": digest})

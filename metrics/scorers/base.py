@@ -142,8 +142,13 @@ def tokens_on(device: str, on_cpu: int) -> int:
     return on_cpu if device == "cpu" else max(on_cpu, _ON_GPU)
 
 
+_MOST_ROWS = 500_000
+
+
 class SentenceMemo:
     """Scores each distinct sentence once, and keeps the rows.
+
+    After half a million sentences, which take some hundred megabytes, it begins anew.
 
     Args:
         score: gives one row per sentence, shape (N, ...), for N >= 1 distinct sentences.
@@ -167,6 +172,8 @@ class SentenceMemo:
 
     def __call__(self, sentences: Sequence[str]) -> np.ndarray:
         """One row per sentence, in order: shape (N, ...) for N >= 1, otherwise shape (0,)."""
+        if len(self._rows) > _MOST_ROWS:
+            self._rows.clear()
         new = [s for s in dict.fromkeys(sentences) if s not in self._rows]
         if new:
             self._rows.update(zip(new, self._score(new), strict=True))

@@ -241,7 +241,7 @@ def _measure(
     """All systems at once, or one by one where the metric compares them."""
     whole = np.arange(len(some))
     if not metric_facts(name).compares_systems:
-        outcome = measured(name, inputs, scorers, how.choices)
+        outcome = measured([name], inputs, scorers, how.choices)[name]
         return [(None, whole, outcome)]
     systems = list(dict.fromkeys(one.system for one in some))
     at = {
@@ -261,7 +261,7 @@ def _measure(
             sources=tuple((inputs.sources or ())[i] for i in at[system]),
             references=inputs.references and tuple(inputs.references[i] for i in at[system]),
         )
-        outcome = measured(name, own, scorers, how.choices, cohort)
+        outcome = measured([name], own, scorers, how.choices, cohort)[name]
         parts.append((system, at[system], outcome))
     return parts
 

@@ -115,7 +115,7 @@ SAMPLE = Sample(
 class TestSamples:
     def test_round_trip(self, tmp_path):
         two = [SAMPLE, SAMPLE.model_copy(update={"id": "s-2", "scores": {}})]
-        assert parse_samples(samples_content(two), tmp_path) == two
+        assert parse_samples(b"".join(samples_content(two)), tmp_path) == two
 
     @pytest.mark.parametrize(
         ("old", "new", "message"),
@@ -132,14 +132,14 @@ class TestSamples:
         ],
     )
     def test_refused(self, tmp_path, old, new, message):
-        line = samples_content([SAMPLE]).decode()
+        (line,) = (one.decode() for one in samples_content([SAMPLE]))
         assert old in line
         with pytest.raises(InputError, match=f"line 1: .*{message}"):
             parse_samples(line.replace(old, new).encode(), tmp_path / "samples.jsonl")
 
     def test_a_sentence_twice(self, tmp_path):
         with pytest.raises(InputError, match="line 2: the sentence 's-1' is there twice"):
-            parse_samples(samples_content([SAMPLE, SAMPLE]), tmp_path)
+            parse_samples(b"".join(samples_content([SAMPLE, SAMPLE])), tmp_path)
 
 
 BOMB = "\n".join(

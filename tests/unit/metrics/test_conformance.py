@@ -112,7 +112,7 @@ def test_a_module_and_the_pipeline_say_the_same(name, prepared, test_set):
     module, given = evaluate.load(f"metrics/{name}"), columns(name, test_set, predictions)
     result = module.compute(**given, per_sentence=True)
     assert tuple(values(result)) == MODULES[name]
-    samples = evaluation.systems[0].results.samples
+    samples = list(evaluation.systems[0].results.samples())
     for metric in MODULES[name]:
         score, details = report.score(metric), result["details"][metric]
         assert result[metric] == pytest.approx(score.value, abs=1e-6)

@@ -428,7 +428,7 @@ def test_ragged_references_count_where_they_are(test_set, outputs):
         [[tokens(r) for r in ragged[i]] for i in kept], [tokens(test_set.sources[i]) for i in kept]
     )
     assert report.score("multi_bleu").value == pytest.approx(100 * expected, abs=1e-6)
-    scores = [sample.scores["multi_bleu"] for sample in evaluation.systems[0].results.samples]
+    scores = [sample.scores["multi_bleu"] for sample in evaluation.systems[0].results.samples()]
     assert [i for i, score in enumerate(scores) if score is None] == list(range(0, 40, 5))
 
 

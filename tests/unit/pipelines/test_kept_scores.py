@@ -14,8 +14,13 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.base import Cohort
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
+from tstbench.pipelines import evaluate as evaluating
+from tstbench.pipelines import kept_scores
 from tstbench.pipelines.cache import entries, prunable
+from tstbench.pipelines.evaluate import evaluate
+from tstbench.pipelines.growth import read_results
 from tstbench.pipelines.kept_scores import FOLDER, about, measured
+from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.scoring import scoring
 
 METRICS = (
@@ -48,7 +53,8 @@ def inputs():
 
 def ask(metric, inputs, **settings):
     how = scoring([metric], **settings)
-    return measured(metric, inputs, how.scorers(as_direction(DIRECTION)), how.choices)
+    scorers = how.scorers(as_direction(DIRECTION))
+    return measured([metric], inputs, scorers, how.choices)[metric]
 
 
 def afresh(metric, inputs, **settings):
@@ -113,9 +119,9 @@ def test_systems_are_compared_with_those_of_now(home, inputs):
     inputs = replace(inputs, predictions=whole[::-1], sources=whole, references=None)
     for others in (whole, tuple(f"{source} great" for source in whole)):
         cohort = Cohort.of({"mine": inputs.predictions, "theirs": others})
-        given = ("naturalness_unigram", inputs, scorers, how.choices, cohort)
-        expected = measure(["naturalness_unigram"], *given[1:])["naturalness_unigram"]
-        same(measured(*given), expected)
+        given = (["naturalness_unigram"], inputs, scorers, how.choices, cohort)
+        expected = measure(*given)["naturalness_unigram"]
+        same(measured(*given)["naturalness_unigram"], expected)
         lie(home)
 
 
@@ -166,3 +172,89 @@ def test_the_cache_shows_them_and_prunes_those_of_other_code(home, inputs):
     write(path, about='{"metric": "s_bleu", "tools": "python 2"}')
     (entry,) = prunable(one for one in entries() if one.kind == "score")
     assert (entry.state, entry.name) == ("of other code", f"s_bleu {path.name[:8]}")
+
+
+TOGETHER = ("acc", "bleu", "chrf", "bertscore", "ppl", "cola", "joint", "length_ratio", "sim")
+
+
+@pytest.fixture
+def few_at_once(monkeypatch):
+    """Blocks of seven sentences, so that a test set of forty is one of many."""
+    for module in (kept_scores, evaluating):
+        monkeypatch.setattr(module, "BLOCK", 7)
+
+
+def outputs(test_set):
+    return [
+        Outputs("great", tuple(f"great {source}" for source in test_set.sources)),
+        Outputs("cut", tuple(source[:20] for source in test_set.sources)),
+    ]
+
+
+def values(evaluation):
+    return [
+        {s.signature: (s.value, s.interval and (s.interval.low, s.interval.high)) for s in r.scores}
+        for r in (one.results.report for one in evaluation.systems)
+    ]
+
+
+def test_many_sentences_have_the_numbers_of_one_piece(home, monkeypatch, tmp_path):
+    test_set = load_test_set(DIRECTION)
+    # Of the first seven sentences, none has several references; of the next, none has any.
+    most = test_set.references
+    fewer = (*(some[:1] for some in most[:7]), *[()] * 7, *most[14:])
+    test_set = replace(test_set, references=fewer)
+    how = scoring(TOGETHER)
+    whole = evaluate(outputs(test_set), test_set, how)
+    for module in (kept_scores, evaluating):
+        monkeypatch.setattr(module, "BLOCK", 7)
+    calls = []
+    monkeypatch.setattr(
+        kept_scores, "measure", lambda *given: calls.append(given[1]) or measure(*given)
+    )
+    blocks = evaluate(outputs(test_set), test_set, how, root=tmp_path)
+    assert [len(one.predictions) for one in calls] == [7, 7] * 5 + [5, 5]
+    assert [len(some) for some in values(whole)] == [17, 17]
+    for one, other in zip(values(whole), values(blocks), strict=True):
+        assert list(one) == list(other)
+        for signature, (value, interval) in one.items():
+            assert other[signature] == (
+                pytest.approx(value, abs=2e-6),
+                pytest.approx(interval, abs=2e-6),
+            )
+    for one, other in zip(whole.systems, blocks.systems, strict=True):
+        for mine, theirs in zip(one.results.samples(), other.results.samples(), strict=True):
+            assert mine.scores == pytest.approx(theirs.scores, abs=2e-6)
+    stored = read_results(tmp_path, test_set.direction, "cut")
+    assert [*stored.samples()] == [*blocks.systems[1].results.samples()]
+
+
+def test_after_an_interruption_only_the_rest_is_measured(home, monkeypatch, few_at_once, tmp_path):
+    test_set, how = load_test_set(DIRECTION), scoring(["s_bleu", "acc"])
+    sizes = []
+
+    def third(*given):
+        if len(sizes) == 3:
+            raise KeyboardInterrupt
+        sizes.append(len(given[1].predictions))
+        return measure(*given)
+
+    monkeypatch.setattr(kept_scores, "measure", third)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(outputs(test_set)[:1], test_set, how, root=tmp_path)
+    texts = []
+    monkeypatch.setattr(
+        kept_scores, "measure", lambda *given: texts.append((given[0], given[1])) or measure(*given)
+    )
+    again = evaluate(outputs(test_set)[:1], test_set, how, root=tmp_path)
+    assert sizes == [7, 7, 7]
+    asked = [(asked, len(one.predictions)) for asked, one in texts]
+    assert asked == [([], 7)] * 3 + [(["s_bleu", "acc"], size) for size in (7, 7, 5)]
+    assert values(again) == values(evaluate(outputs(test_set)[:1], test_set, how))
+
+
+def test_metrics_that_need_all_sentences_get_them(home, few_at_once):
+    test_set, how = load_test_set(DIRECTION), scoring(["naturalness_unigram", "s_bleu"])
+    evaluation = evaluate(outputs(test_set), test_set, how)
+    scores = evaluation.systems[0].results.report.scores
+    assert {score.metric for score in scores} == {"naturalness_unigram", "s_bleu"}

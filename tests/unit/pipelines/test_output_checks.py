@@ -12,6 +12,7 @@ from prepared import DIRECTION, command_line, refusal
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.system_outputs import SYSTEM_OUTPUTS, read_output
 from tstbench.files import read_lines
+from tstbench.pipelines import output_checks
 from tstbench.pipelines.output_checks import find_suspicions, same_outputs
 from tstbench.pipelines.outputs import fitting_directions, read_outputs
 from tstbench.pipelines.report import predictions_sha256, read_report
@@ -224,3 +225,12 @@ class TestCommandLine:
             ValueError, match=r"1 too many\. The first line, 'prediction', looks like"
         ):
             read_outputs(path, test_set)
+
+
+def test_of_many_lines_the_first_are_compared_with_all_sources(monkeypatch, test_set, good):
+    monkeypatch.setattr(output_checks, "_ENOUGH", 30)
+    (found,) = find_suspicions(shuffled(good[:30]) + list(good[30:]), test_set)
+    assert "in another order" in found.what
+    assert find_suspicions([*good[:30], *shuffled(good[30:])], test_set) == []
+    (found,) = find_suspicions([*good[:20], *["the same"] * 20], test_set)  # all are counted
+    assert "20 of 40" in found.short

@@ -173,7 +173,7 @@ def test_the_folder_of_a_corpus_reaches_scorers_and_baselines(corpus):
         baselines=["random-target"],
         data_dir=corpus,
     )
-    samples = scores.evaluation.systems[1].results.samples
+    samples = scores.evaluation.systems[1].results.samples()
     drawn = tuple(sample.prediction for sample in samples)
     assert {text.rstrip(".") for text in drawn} <= {f"{text} train" for text in FORMAL}
     assert all(report.score("acc").value is not None for report in scores.reports)

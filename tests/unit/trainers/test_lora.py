@@ -37,6 +37,7 @@ from tstbench.trainers.system import Generation
 from tstbench.trainers.training.backbones import BackboneShape, byte_level_tokenizer, random_model
 from tstbench.trainers.training.curve import Curve
 from tstbench.trainers.training.run import Run
+from tstbench.trainers.training.sampler import Order
 
 DIRECTION = "mini/negative-to-positive"
 ASKED = parse_direction(DIRECTION)
@@ -165,19 +166,25 @@ def test_long_rows_are_cut_and_those_without_an_output_left_out(base):
 
 
 @pytest.mark.parametrize(("loss", "from_"), [("completion", None), ("all", 1)])
-def test_the_first_loss_is_the_mean_over_the_labelled_tokens(base, tmp_path, loss, from_):
+def test_a_steps_loss_is_the_mean_over_the_labelled_tokens_of_its_rows(base, tmp_path, loss, from_):
     """A new adapter adds nothing, so the base model's own loss is the oracle; parts sum up."""
     run = replace(CPU, folder=tmp_path)
-    taught(base, run, loss=loss, epochs=1, micro_batch=3, learning_rate=1e-9)
+    taught(base, run, loss=loss, epochs=2, batch_size=4, micro_batch=3, learning_rate=1e-9)
     model = AutoModelForCausalLM.from_pretrained(base.folder)
-    total = count = 0
-    for row in rows_of(base.tokenizer(), RECORDS, CONFIG.cutoff, "short"):
+    rows = rows_of(base.tokenizer(), RECORDS, CONFIG.cutoff, "short")
+    totals, counts = [], []
+    for row in rows:
         first = row.n_prompt if from_ is None else from_
         with torch.no_grad():
             logits = model(input_ids=torch.tensor([row.ids])).logits[0].log_softmax(dim=-1)
-        total -= sum(logits[i - 1, row.ids[i]].item() for i in range(first, len(row.ids)))
-        count += len(row.ids) - first
-    assert curve_of(tmp_path)[0]["adapter/loss"] == pytest.approx(total / count, rel=1e-4)
+        totals.append(-sum(logits[i - 1, row.ids[i]].item() for i in range(first, len(row.ids))))
+        counts.append(len(row.ids) - first)
+    order = Order([len(row.ids) for row in rows], 4, CONFIG.seed)
+    steps = [row["adapter/loss"] for row in curve_of(tmp_path) if "adapter/loss" in row]
+    assert len(steps) == 4
+    for step, found in enumerate(steps):
+        wanted = sum(totals[i] for i in order.at(step)) / sum(counts[i] for i in order.at(step))
+        assert found == pytest.approx(wanted, rel=1e-4), step
 
 
 def test_the_validation_loss_is_the_mean_over_words_whatever_the_batches(base):
@@ -255,12 +262,13 @@ def test_batches_are_shared_among_processes():
 
 def test_a_part_of_an_epoch(base, tmp_path, monkeypatch):
     """8 rows in batches of 2: 4 steps an epoch; the last is validated, whoever stops it there."""
-    monkeypatch.setattr(Keeper, "on_step_end", interrupted_after(2))
-    tuned = taught(base, replace(CPU, folder=tmp_path), epochs=0.5, batch_size=2, warm_up=9)
+    monkeypatch.setattr(Keeper, "on_step_end", interrupted_after(3))
+    how = {"epochs": 0.75, "batch_size": 2, "warm_up": 9, "validate_every": 2}
+    tuned = taught(base, replace(CPU, folder=tmp_path), **how)
     rows = curve_of(tmp_path)
-    assert [row["step"] for row in rows if "adapter/loss" in row] == [1, 2]
-    assert [row["step"] for row in rows if "validation/loss" in row] == [2]
-    assert tuned.step == 2
+    assert [row["step"] for row in rows if "adapter/loss" in row] == [1, 2, 3]
+    assert [row["step"] for row in rows if "validation/loss" in row] == [2, 3]
+    assert tuned.step == 3
 
 
 def test_a_loss_that_is_no_number_ends_the_training(tmp_path):

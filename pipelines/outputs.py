@@ -1,8 +1,8 @@
 """Reading a file of predictions, with exact messages when something is wrong with it.
 
 Accepted: plain text (one prediction per line, in the order of the sources), JSON Lines, a JSON
-array, CSV and TSV (a ``prediction`` column, and ``id`` or ``source`` if the order is not the test
-set's). A file is data: it is never executed.
+array, CSV, TSV and Parquet (a ``prediction`` column, and ``id`` or ``source`` if the order is not
+the test set's). A file is data: it is never executed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from .report import NAME_PATTERN, predictions_sha256
 from .results import check_names
 
 PREDICTION_COLUMNS = ("prediction", "output")
-SUFFIXES = (".txt", ".jsonl", ".csv", ".tsv", ".0", ".1", ".out")
+SUFFIXES = (".txt", ".jsonl", ".csv", ".tsv", ".0", ".1", ".out")  # of text, from anybody
+_OWN = (*SUFFIXES, ".parquet")
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
             files = sorted(p for p in path.iterdir() if p.is_file() and _is_output(p))
             if not files:
                 raise MissingFileError(
-                    f"no predictions in {path}: no file there ends in {', '.join(SUFFIXES)}"
+                    f"no predictions in {path}: no file there ends in {', '.join(_OWN)}"
                 )
             found += [(file.stem, file) for file in files]
         else:
@@ -102,11 +103,11 @@ def system_of(path: Path) -> str:
     >>> system_of(Path("dar.jsonl")), system_of(Path("sentiment.test.0.RULE_BASE"))
     ('dar', 'sentiment.test.0.RULE_BASE')
     """
-    return path.stem if path.suffix.lower() in SUFFIXES else path.name
+    return path.stem if path.suffix.lower() in _OWN else path.name
 
 
 def _is_output(path: Path) -> bool:
-    return path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+    return path.suffix.lower() in _OWN and not path.name.startswith(".")
 
 
 def read_outputs(path: Path | str, test_set: TestSet, system: str | None = None) -> Outputs:
@@ -187,6 +188,22 @@ def _csv_row(path: Path, line: int, header: list[str], fields: list[str]) -> _Ro
     return row
 
 
+def _read_parquet(path: Path) -> list[_Row]:
+    """Of all columns, those that say what was predicted, and for which sentence."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+        names = file.schema_arrow.names
+        asked = [name for name in (*PREDICTION_COLUMNS, "id", "source") if name in names]
+        batches = file.iter_batches(columns=asked or names)
+        records = (record for batch in batches for record in batch.to_pylist())
+        return [_row(path, f"row {n}", record) for n, record in enumerate(records, start=1)]
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: not Parquet that can be read: {error}") from error
+
+
 def _row(path: Path, place: str, record: dict[str, object]) -> _Row:
     for column in PREDICTION_COLUMNS:
         if column in record:
@@ -199,7 +216,10 @@ def _row(path: Path, place: str, record: dict[str, object]) -> _Row:
     raise InputError(f"{path}, {place}: no 'prediction' column; the columns are: {columns}")
 
 
-_READERS = {".jsonl": _read_jsonl, ".json": _read_json, ".csv": _read_csv, ".tsv": _read_csv}
+_READERS = {
+    ".jsonl": _read_jsonl, ".json": _read_json, ".csv": _read_csv, ".tsv": _read_csv,
+    ".parquet": _read_parquet,
+}  # fmt: skip
 
 
 def _check_prediction(path: Path, row: _Row) -> None:

@@ -5,6 +5,8 @@ import json
 import re
 from dataclasses import replace
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from prepared import DIRECTION, command_line, refusal
 
@@ -403,3 +405,25 @@ def test_a_system_called_like_a_path_stays_in_the_folder(tmp_path, capsys):
     assert json.loads((out / DIRECTION / "x/report.json").read_text())["system"]["name"] == (
         "../../../../x"
     )
+
+
+def test_parquet_has_columns_of_which_two_are_read_and_says_what_is_wrong(tmp_path, test_set):
+    path = tmp_path / "system.parquet"
+    texts = [*AWKWARD, *TEXTS[len(AWKWARD) :]]
+    table = pa.table({"id": test_set.ids[::-1], "output": texts[::-1], "p": [0.5] * N})
+    pq.write_table(table, path, row_group_size=7)
+    outputs = read_outputs(path, test_set)
+    assert (outputs.system, list(outputs.predictions)) == ("system", texts)
+    assert find_outputs([str(tmp_path)]) == [("system", path)]
+    broken = table.set_column(1, "output", pa.array([*texts[:-1], None]))
+    for wrong, said in (
+        (table.drop_columns("output"), r"row 1: no 'prediction' column; the columns are: id"),
+        (broken, r"system\.parquet, row 40: the prediction None is not text"),
+        (table.slice(1), "39 predictions, .* has 40 sources: 1 ids are missing"),
+    ):
+        pq.write_table(wrong, path)
+        with pytest.raises(InputError, match=said):
+            read_outputs(path, test_set)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match=r"system\.parquet: not Parquet that can be read"):
+        read_outputs(path, test_set)

@@ -22,7 +22,7 @@ from tstbench.metrics.scorers.classifiers import load_classifier
 from tstbench.metrics.scorers.language_model import train_language_model
 from tstbench.metrics.scorers.prepare import prepare
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.metrics.text import preparation
+from tstbench.metrics.text import preparation, tokenized, tokens_name
 from tstbench.store import data_fingerprint
 
 EMBEDDED = PROFILES["embedded"]
@@ -53,10 +53,52 @@ def test_what_the_papers_code_does_to_a_text():
     assert english.reading("cola", "cleaned").prepare(["It 's GREAT ."]) == ["It's GREAT."]
 
 
+@pytest.mark.parametrize(
+    ("language", "family", "protocol", "name", "made"),
+    [
+        ("en", "acc", "paper", "fold+lower", "it 's great ,i."),
+        ("en-GB", "acc", "cleaned", "paper-v1+lower", "it's great,i."),
+        ("en", "ppl", "paper", "fold+lower+nltk", "it 's great , i ."),
+        ("en", "ppl", "cleaned", "paper-v1+lower+13a", "it's great , i ."),
+        ("en", "bertscore", "cleaned", "paper-v1", "It's GREAT,I."),
+        ("zh", "ppl", "cleaned", "unspaced-v1+lower+zh", "it 's great , i ."),
+        ("tr", "acc", "cleaned", "plain-v1", "It 's GREAT ,I."),  # "I" has no dotted "i" there
+        ("tr", "ppl", "cleaned", "plain-v1+13a", "It 's GREAT , I ."),
+    ],
+)
+def test_how_a_family_reads_a_text_is_what_its_signature_says(
+    language, family, protocol, name, made
+):
+    known = preparation(language)
+    found = known.reading(family, protocol)
+    assert found.fields == {"protocol": protocol, "text": name}
+    assert found.prepare(["It 's  GREAT ,I."]) == [made]
+    assert known.reading(family).protocol == ("paper" if known.is_english else "cleaned")
+
+
+def test_what_metrics_of_words_and_of_common_ngrams_read():
+    english, chinese = preparation(), preparation("zh")
+    assert (english.bleu_protocol, chinese.bleu_protocol) == ("tstbench", "zh")
+    raw = ["It 's e\u0301 ."]
+    assert english.compared(raw) == ["It's \u00e9."]
+    assert english.compared(raw, clean=False) == ["It 's \u00e9 ."]
+    assert (english.compared_name(), english.compared_name(clean=False)) == ("paper-v1+nfc", "nfc")
+    assert tokenized(["Don't  GO ."]) == ["do n't go ."]
+    assert tokenized(["Geht 's?"], "de") == ["geht 's ?"]
+    assert tokenized([" It 's  GREAT "], how="whitespace") == ["It 's GREAT"]
+    names = [
+        tokens_name("en", "words"),
+        tokens_name("de", "words"),
+        tokens_name("de", "whitespace"),
+    ]
+    assert names == ["paper-v1+words", "plain-v1+lower+13a", "whitespace"]
+
+
 def test_the_papers_protocol_is_for_english():
     german = preparation("de")
     assert german.reading("ppl").protocol == "cleaned"
-    with pytest.raises(InputError, match="'de'"):
+    said = "bertscore.protocol=paper is for English; these texts are 'de'. Use cleaned: --set berts"
+    with pytest.raises(InputError, match=said):
         german.reading("bertscore", "paper")
     with pytest.raises(UnknownNameError, match="papers"):
         choices({"ppl": {"protocol": "papers"}})

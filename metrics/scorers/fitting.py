@@ -322,6 +322,11 @@ def train_paced(
     with paced(step_of(start), steps, every, shown=first, agree=any_process) as pace:
 
         class Callback(TrainerCallback):  # type: ignore[misc]
+            has_begun = False
+
+            def on_step_begin(self, *_given: Any, **_: Any) -> None:
+                self.has_begun = True  # all of the checkpoint was read
+
             def on_step_end(self, *given: Any, **_: Any) -> None:
                 _arguments, state, control = given
                 # A checkpoint is written by all processes, or by none.
@@ -330,12 +335,16 @@ def train_paced(
                 control.should_training_stop |= pace.stop()
 
         trainer.remove_callback(PrinterCallback)  # it prints to standard output
-        trainer.add_callback(Callback())
+        callback = Callback()
+        trainer.add_callback(callback)
         try:
             trainer.train(resume_from_checkpoint=str(start) if start else None)
-        except SafetensorError as error:
+        except Exception as error:  # of damaged files: torch's, json's and safetensors' own
+            if start is None or callback.has_begun or isinstance(error, torch.OutOfMemoryError):
+                raise
             raise IntegrityError(
-                f"{start} is damaged ({error}): use --restart to start over"
+                f"{start} is damaged ({str(error).partition('. ')[0]}): use --restart to start "
+                f"over, or remove {start.parent}"
             ) from error
     if pace.stop() and trainer.state.global_step < steps:
         raise KeyboardInterrupt(stopped(trainer.state.global_step, kept=kept))

@@ -290,7 +290,7 @@ def train_once(
     """
     if (there := find_recipe(card) or fetch_recipe(card)) is not None:
         return there
-    say(f"training the {what}, {card.n_sentences} sentences")
+    say(f"training the {what}, {card.n_sentences} sentences of {card.trained_on}")
     with training(what, f"{card.role}-{card.name}", card.recipe):
         announce(seconds)
         write, scores = fit()

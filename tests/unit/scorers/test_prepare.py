@@ -130,7 +130,9 @@ def test_only_what_the_metrics_need_is_made_and_said(tstbench_home, capsys):
     assert not tstbench_home.exists()
     assert capsys.readouterr().err == ""
     made = prepare(parse_direction(BACK), EMBEDDED, ["ppl"])
-    assert "training the 5-gram language model of mini/negative" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "training the 5-gram language model of mini/negative" in said
+    assert "sentences of mini/train without test sentences" in said
     assert [(a.card.role, a.card.name) for a in made] == [("language_model", "kn5-negative")]
 
 

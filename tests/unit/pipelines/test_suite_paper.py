@@ -68,7 +68,11 @@ def test_what_the_benchmark_would_take(capsys, monkeypatch, tstbench_home):
         "files of yelp, train (GitHub",
     ):  # fmt: skip
         assert needed in out
-    assert all(len(line) <= 80 for line in out.splitlines())
+    indented = [
+        line for line in out.splitlines() if line.startswith("  ")
+    ]  # the others are messages
+    assert len(indented) > 30
+    assert all(len(line) <= 80 for line in indented)
     assert not list(tstbench_home.rglob("downloads"))
     assert not list(Path().iterdir())
     _, out, _ = command_line(capsys, "run", "paper", "--dry-run", "--seeds", "3", "--system", "tyb")

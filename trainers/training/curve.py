@@ -281,6 +281,7 @@ def _panel(
     plain(axes, grid="y")
     axes.set_title(f"{curve.name}: {what}", loc="left")
     axes.set_xlim(0, max(1, curve.steps))
+    axes.locator_params(axis="x", integer=True)  # there is no step 12.5
     axes.xaxis.set_major_formatter("{x:,.0f}")
     for number, (name, series) in enumerate(shown.items()):
         axes.plot(

@@ -99,6 +99,14 @@ def test_a_curve_with_one_validation_has_a_point(tmp_path):
     assert losses.get_ylim()[0] <= -1
 
 
+def test_every_tick_is_a_step():
+    few = [{"step": step, "a/b": 1.0} for step in range(1, 23)]
+    axes = _figure([LearningCurve.of("short", few)]).axes[0]
+    ticks = axes.get_xticks()
+    assert len(ticks) > 3
+    assert [label.get_text() for label in axes.get_xticklabels()] == [f"{tick:g}" for tick in ticks]
+
+
 def test_a_name_cannot_break_the_picture_and_the_same_rows_give_the_same_bytes():
     rows = [{"step": 1, "<script>&": 1.0, "g": float("nan")}, {"step": 2, "g": 1}]
     picture = curve_picture([LearningCurve.of("<b>&", rows)])

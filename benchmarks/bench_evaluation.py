@@ -37,7 +37,8 @@ from models import LAYER, PROFILE, Models, make_models
 from timing import Seconds, Stopwatch, load_average, read_options
 from usual_way import UsualBertScore, UsualClassifier, UsualPerplexity, usual_bleu
 
-from tstbench.metrics.measure import Measurement, measure
+from tstbench.metrics.base import Measurement
+from tstbench.metrics.measure import measure
 from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.text import folded, preparation
 from tstbench.pipelines.evaluate import Evaluation, evaluate, inputs_of

@@ -13,23 +13,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar, get_args
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 
 from ..citation import BIBTEX
 from ..errors import InputError, unknown_name
 from .inputs import Inputs
-from .statistics import Statistics, mean_statistics
+from .signature import Signature
+from .statistics import (
+    Interval,
+    Statistics,
+    bootstrap,
+    mean_statistics,
+    percentile_interval,
+)
 from .text import preparation
-
-if TYPE_CHECKING:
-    from .measure import Outcome
-    from .signature import Signature
 
 Aspect = Literal["style", "content", "fluency", "overall", "other"]
 Unit = Literal["percent", "fraction", "perplexity", "number"]
@@ -156,6 +160,63 @@ class Cohort:
         ordered = {name: texts[name] for name in sorted(texts, key=lambda name: texts[name])}
         content = json.dumps([*ordered.values()], ensure_ascii=True).encode()
         return cls(ordered, hashlib.sha256(content).hexdigest())
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One metric of one system on one direction; its interval is computed when needed."""
+
+    facts: MetricFacts
+    statistics: Statistics
+    signature: Signature
+    caution: str | None = None  # a warning to show beside the number
+
+    @property
+    def metric(self) -> str:
+        """The metric's name."""
+        return self.facts.name
+
+    @property
+    def value(self) -> float:
+        """The corpus score."""
+        return self.statistics.value
+
+    @cached_property
+    def replicates(self) -> np.ndarray:
+        """Scores of 1,000 resampled corpora, which interval and comparisons share."""
+        (found,) = bootstrap(self.statistics)
+        return found
+
+    def interval(self) -> Interval | None:
+        """95% bootstrap interval of the corpus score."""
+        return percentile_interval(self.value, self.replicates)
+
+    def per_sentence(self) -> list[float | None] | None:
+        """One score per sentence, ``None`` if undefined; ``None`` for a corpus-only metric."""
+        values = self.statistics.per_sentence
+        return None if values is None else [finite(v) for v in values]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A requested metric that does not apply to this data, and why."""
+
+    metric: str
+    why: str
+
+
+Outcome = Measurement | LeftOut
+
+
+def finite(value: float) -> float | None:
+    """The value to six decimals, or ``None`` for NaN and infinities, which JSON does not allow.
+
+    Six, because beyond that, processors differ in the last bits of a float.
+
+    >>> finite(52.800000000000004), finite(float("inf"))
+    (52.8, None)
+    """
+    return round(float(value), 6) if math.isfinite(value) else None
 
 
 class Context(Protocol):

@@ -7,84 +7,24 @@ score will have, without loading a scorer; :func:`measure` computes it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
-
-import numpy as np
 
 from ..datasets_scripts.catalog import language_of
 from ..errors import InputError
 from ..version import __version__
-from .base import Cohort, Context, MetricFacts, Need
+from .base import Cohort, Context, LeftOut, Measurement, Need, Outcome, finite
 from .inputs import Inputs
 from .options import BENCHMARK, Choices
 from .registry import family_of, metric_facts
 from .scorers.profile import Scorers
 from .scorers.roles import role
 from .signature import Signature
-from .statistics import Interval, Statistics, bootstrap, percentile_interval, too_few
+from .statistics import too_few
 from .text import preparation
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """One metric of one system on one direction; its interval is computed when needed."""
-
-    facts: MetricFacts
-    statistics: Statistics
-    signature: Signature
-    caution: str | None = None  # a warning to show beside the number
-
-    @property
-    def metric(self) -> str:
-        """The metric's name."""
-        return self.facts.name
-
-    @property
-    def value(self) -> float:
-        """The corpus score."""
-        return self.statistics.value
-
-    @cached_property
-    def replicates(self) -> np.ndarray:
-        """Scores of 1,000 resampled corpora, which interval and comparisons share."""
-        (found,) = bootstrap(self.statistics)
-        return found
-
-    def interval(self) -> Interval | None:
-        """95% bootstrap interval of the corpus score."""
-        return percentile_interval(self.value, self.replicates)
-
-    def per_sentence(self) -> list[float | None] | None:
-        """One score per sentence, ``None`` if undefined; ``None`` for a corpus-only metric."""
-        values = self.statistics.per_sentence
-        return None if values is None else [finite(v) for v in values]
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A requested metric that does not apply to this data, and why."""
-
-    metric: str
-    why: str
-
-
-Outcome = Measurement | LeftOut
-
-
-def finite(value: float) -> float | None:
-    """The value to six decimals, or ``None`` for NaN and infinities, which JSON does not allow.
-
-    Six, because beyond that, processors differ in the last bits of a float.
-
-    >>> finite(52.800000000000004), finite(float("inf"))
-    (52.8, None)
-    """
-    return round(float(value), 6) if math.isfinite(value) else None
 
 
 def as_compute_result(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:

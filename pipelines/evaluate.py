@@ -17,18 +17,9 @@ from ..console import progress, say
 from ..datasets_scripts.catalog import dataset_facts
 from ..datasets_scripts.load import TestSet
 from ..errors import InputError
-from ..metrics.base import Cohort
+from ..metrics.base import Cohort, LeftOut, Measurement, Outcome, finite
 from ..metrics.inputs import Inputs, check_inputs
-from ..metrics.measure import (
-    LeftOut,
-    Measurement,
-    Outcome,
-    finite,
-    measure,
-    needs,
-    plan,
-    roles_needed,
-)
+from ..metrics.measure import measure, needs, plan, roles_needed
 from ..metrics.options import BENCHMARK, Choices
 from ..metrics.registry import metric_facts
 from ..metrics.scorers.profile import Profile, Scorers

@@ -40,7 +40,7 @@ from ..files import (
     write_bytes,
     write_text,
 )
-from ..metrics.measure import finite
+from ..metrics.base import finite
 from ..metrics.registry import METRICS
 from ..metrics.signature import Signature, column_of
 from ..records import Strict

@@ -22,9 +22,9 @@ import numpy as np
 from ..console import progress
 from ..datasets_scripts.unchanged import tools
 from ..files import home, write_bytes
-from ..metrics.base import Cohort
+from ..metrics.base import Cohort, LeftOut, Measurement, Outcome
 from ..metrics.inputs import Inputs
-from ..metrics.measure import LeftOut, Measurement, Outcome, measure, needs, plan
+from ..metrics.measure import measure, needs, plan
 from ..metrics.options import Choices
 from ..metrics.registry import family_of, metric_facts
 from ..metrics.scorers.profile import Scorers

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..metrics.measure import Measurement
+from ..metrics.base import Measurement
 from ..metrics.statistics import p_values
 
 ALPHA = 0.05

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tstbench.errors import InputError
-from tstbench.metrics.base import Context, Family, MetricFacts, Options
+from tstbench.metrics.base import Context, Family, Measurement, MetricFacts, Options
 from tstbench.metrics.inputs import Inputs
-from tstbench.metrics.measure import Measurement
 from tstbench.metrics.signature import Signature
 from tstbench.metrics.statistics import Statistics, concatenate, mean_statistics
 

@@ -23,8 +23,9 @@ from ...datasets_scripts.catalog import language_of
 from ...datasets_scripts.cleaning import parse_cleaning
 from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, MissingExtraError, MissingScorerError
+from ...metrics.base import LeftOut, Measurement
 from ...metrics.inputs import Inputs, check_inputs
-from ...metrics.measure import LeftOut, Measurement, measure
+from ...metrics.measure import measure
 from ...metrics.options import Settings, choices
 from ...metrics.registry import family_of
 from ...metrics.scorers.classifiers import kinds

@@ -17,9 +17,8 @@ from ...datasets_scripts.judgments.schema import Judgment
 from ...datasets_scripts.load import load_test_set
 from ...datasets_scripts.tables import read_delimited
 from ...errors import InputError, TSTBenchError
-from ...metrics.base import Cohort
+from ...metrics.base import Cohort, LeftOut, Measurement
 from ...metrics.inputs import Inputs, check_inputs
-from ...metrics.measure import LeftOut, Measurement
 from ...metrics.registry import metric_facts
 from ...metrics.scorers.profile import Scorers
 from ...metrics.statistics import Statistics

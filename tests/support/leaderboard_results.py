@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.metrics.measure import finite
+from tstbench.metrics.base import finite
 from tstbench.metrics.registry import METRICS, benchmark_metrics
 from tstbench.pipelines.evaluate import evaluate, write_evaluation
 from tstbench.pipelines.outputs import Outputs, read_outputs

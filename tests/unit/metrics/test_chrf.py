@@ -10,10 +10,11 @@ from metric_kinds import TEXTS
 from sacrebleu.metrics.chrf import CHRF
 
 from tstbench.datasets_scripts.load import load_test_set
+from tstbench.metrics.base import LeftOut
 from tstbench.metrics.chrf import chrf as module
 from tstbench.metrics.chrf.chrf import aggregate_chrf, chrf_statistics
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import LeftOut, measure, plan
+from tstbench.metrics.measure import measure, plan
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.statistics import interval, resample

@@ -11,8 +11,9 @@ from safetensors.numpy import load_file, save_file
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import IntegrityError, MissingScorerError
+from tstbench.metrics.base import LeftOut
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import LeftOut, measure
+from tstbench.metrics.measure import measure
 from tstbench.metrics.registry import caution
 from tstbench.metrics.scorers import find
 from tstbench.metrics.scorers.artefacts import open_artefact

@@ -15,8 +15,9 @@ from tiny_models import make_bert
 from tstbench.datasets_scripts.catalog import load_data, parse_direction
 from tstbench.datasets_scripts.load import load_test_set, load_training
 from tstbench.errors import InputError, MissingScorerError, UnknownNameError
+from tstbench.metrics.base import LeftOut
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import LeftOut, measure, plan, roles_needed
+from tstbench.metrics.measure import measure, plan, roles_needed
 from tstbench.metrics.options import BENCHMARK, choices
 from tstbench.metrics.registry import (
     METRICS,

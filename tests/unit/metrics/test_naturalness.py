@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
-from tstbench.metrics.base import Cohort
+from tstbench.metrics.base import Cohort, LeftOut
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import LeftOut, measure, plan
+from tstbench.metrics.measure import measure, plan
 from tstbench.metrics.naturalness.naturalness import (
     FAMILY,
     Texts,

@@ -14,8 +14,9 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
 from tstbench.files import read_lines
+from tstbench.metrics.base import LeftOut
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import LeftOut, measure, plan, roles_needed
+from tstbench.metrics.measure import measure, plan, roles_needed
 from tstbench.metrics.options import choices
 from tstbench.metrics.registry import benchmark_metrics, families
 from tstbench.metrics.scorers.prepare import prepare, train_dataset_vectors, train_style_lexicon

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tstbench.metrics.measure import Measurement
+from tstbench.metrics.base import Measurement
 from tstbench.metrics.registry import metric_facts
 from tstbench.metrics.signature import Signature
 from tstbench.metrics.statistics import mean_statistics

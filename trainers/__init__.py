@@ -1,1 +1,1 @@
-"""Systems that transfer style, and the trainers of the scorers."""
+"""Systems that transfer style, and how they are trained."""

@@ -193,7 +193,7 @@ def _scales(axes: Axes, across: Axis, up: Axis) -> None:
         if score.logarithmic:
             (axes.set_xscale if axis is axes.xaxis else axes.set_yscale)("log")
             axis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 3.0, 5.0)))
-            axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+            axis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
             axis.set_minor_locator(NullLocator())
         if not score.higher_is_better:
             axis.set_inverted(True)

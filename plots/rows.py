@@ -226,14 +226,16 @@ def _scale(axes: Axes, *, logarithmic: bool, page: bool = False) -> None:
     )
 
     low, high = axes.get_xlim()
+    linear = MaxNLocator(4, steps=[1, 2, 2.5, 5, 10] if page else None)
     if not logarithmic or high <= 0:
-        axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10] if page else None))
+        axes.xaxis.set_major_locator(linear)
         return
     axes.set_xscale("log")
     low, high = axes.get_xlim()
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
     round_ones = [n * 10.0**p for p in powers for n in (1, 2, 5) if low <= n * 10.0**p <= high]
-    few = FixedLocator(round_ones[:: math.ceil(len(round_ones) / 4) or 1])
+    # Between 100 and 200, say, there is none.
+    few = FixedLocator(round_ones[:: math.ceil(len(round_ones) / 4)]) if round_ones[1:] else linear
     axes.xaxis.set_major_locator(few if page else LogLocator(subs=(1.0, 2.0, 5.0), numticks=4))
-    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
     axes.xaxis.set_minor_locator(NullLocator())

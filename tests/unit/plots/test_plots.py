@@ -95,6 +95,32 @@ def test_better_is_right_on_rows_and_every_mark_has_its_own_tip():
         assert following - x > 3.5 * (len(text) + len(other)), "no tick covers another"
 
 
+@pytest.mark.parametrize(("low", "high"), [(165.0, 203.0), (110.0, 190.0), (20.5, 27.0)])
+def test_a_short_logarithmic_scale_has_ticks_too_each_with_its_own_number(low, high):
+    places, svg = rows([(low, high)], logarithmic=True)
+    left, right = places[f"0: {low}"], places[f"0: {high}"]
+    ticks = re.findall(r' x="([\d.]+)"[^>]*>([\d.,]+)<', svg)
+    assert 2 <= len(ticks) <= 4
+    for x, text in ticks:
+        value = low * (high / low) ** ((float(x) - left) / (right - left))
+        assert float(text) == pytest.approx(value, rel=0.002)
+
+
+def test_a_short_logarithmic_axis_of_a_plane_has_ticks_with_their_own_numbers():
+    points = [
+        Point(
+            system=name, family="rule", bound=False, x=10.0, y=y, across=None, up=None,
+            on_front=False, tip=name,
+        )
+        for name, y in (("a", 12.0), ("b", 14.4))
+    ]  # fmt: skip
+    across, up = (Axis(title="", logarithmic=log, higher_is_better=True) for log in (False, True))
+    axes = draw_plane(points, across, up, {}, WIDE).axes[0]
+    ticks = axes.get_yticks()
+    assert len(ticks) > 2
+    assert [label.get_text() for label in axes.get_yticklabels()] == [f"{tick:g}" for tick in ticks]
+
+
 def test_no_name_covers_a_name_or_a_point():
     random = np.random.default_rng(0)
     points = [(float(x), float(y)) for x, y in random.uniform(40, 300, size=(25, 2))]

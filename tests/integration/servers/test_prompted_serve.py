@@ -43,5 +43,5 @@ def test_a_local_model_through_transformers_serve(server, tmp_path, capsys):
     assert code == 0, err
     assert "s-BLEU" in shown
     said = refusal(capsys, "transfer", "chatgpt", *how)
-    assert "the model 'gpt-3.5-turbo-1106' is not known at" in said
+    assert "'gpt-3.5-turbo-1106' is not known there, and OpenAI has retired it" in said
     assert "OpenAI has retired it: choose another with --model" in said

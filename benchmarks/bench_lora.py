@@ -22,14 +22,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import plain_sft
 import torch
 import transformers
-from datasets import Dataset
 from job import generated_job
-from peft import LoraConfig
 from timing import load_average, read_options
-from transformers.trainer_callback import PrinterCallback, TrainerCallback
-from trl import SFTConfig, SFTTrainer
+from transformers.trainer_callback import TrainerCallback
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_training
@@ -100,37 +98,15 @@ def theirs(
         {"prompt": prompt(r.instruction, r.input), "completion": r.output}
         for r in records[: steps * config.batch_size]
     ]
-    with tempfile.TemporaryDirectory() as folder:
-        trainer = SFTTrainer(
-            base.load("none", DEVICE, half=DEVICE == "cuda"),
-            SFTConfig(
-                folder,
-                max_steps=steps,
-                per_device_train_batch_size=config.micro_batch,
-                learning_rate=config.learning_rate,
-                warmup_steps=config.warm_up,
-                train_sampling_strategy=sampling,
-                completion_only_loss=True,
-                gradient_checkpointing=config.checkpointing,
-                save_strategy="no",
-                logging_steps=steps,
-                disable_tqdm=True,
-                report_to="none",
-                use_cpu=DEVICE == "cpu",
-                bf16=DEVICE == "cuda",
-            ),
-            train_dataset=Dataset.from_list(rows),
-            processing_class=base.tokenizer(),
-            peft_config=LoraConfig(
-                r=config.r,
-                lora_alpha=config.alpha,
-                lora_dropout=config.dropout,
-                target_modules=config.target_modules.split(","),
-                task_type="CAUSAL_LM",
-            ),
-        )
-        trainer.remove_callback(PrinterCallback)
-        trainer.train()
+    plain_sft.train(
+        base.load("none", DEVICE, half=DEVICE == "cuda"),
+        base.tokenizer(),
+        rows,
+        config,
+        device=DEVICE,
+        sampling=sampling,
+        logging_steps=steps,
+    )
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ from pathlib import Path
 from job import edited, generated_job
 from timing import read_options
 
-TEN = "acc", "bleu", "chrf", "ppl", "cola", "length_ratio"
+METRICS = "acc", "bleu", "chrf", "ppl", "cola", "length_ratio"
 WAY = "many/negative-to-positive"
 
 
@@ -77,7 +77,7 @@ def resource_unit() -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--sentences", type=int, nargs="+", default=[100_000, 1_000_000])
-    parser.add_argument("--metrics", nargs="+", default=list(TEN))
+    parser.add_argument("--metrics", nargs="+", default=list(METRICS))
     asked = read_options(parser, sentences=[40], metrics=["bleu"])
     print(f"metrics: {' '.join(asked.metrics)}")
     before: tuple[int, float, float] | None = None

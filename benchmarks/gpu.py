@@ -36,10 +36,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import plain_sft
 import torch
 import transformers
 from job import Job, edited, load_job
-from transformers.trainer_callback import PrinterCallback, TrainerCallback
+from transformers.trainer_callback import TrainerCallback
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart
@@ -417,10 +418,7 @@ def sft(
     sampling: str,
 ) -> None:
     """As TRL's manual shows it."""
-    from datasets import Dataset
-    from peft import LoraConfig
     from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
-    from trl import SFTConfig, SFTTrainer
 
     half = bench.device == "cuda"
     more: dict[str, Any] = {}
@@ -433,42 +431,20 @@ def sft(
         )
     told = instruction(DIRECTION)
     rows = [{"prompt": prompt(told, s), "completion": p} for s, p in pairs]
-    with tempfile.TemporaryDirectory() as out:
-        trainer = SFTTrainer(
-            AutoModelForCausalLM.from_pretrained(
-                folder,
-                dtype=torch.bfloat16 if half else torch.float32,
-                device_map={"": bench.device},
-                **more,
-            ),
-            SFTConfig(
-                out,
-                num_train_epochs=1,
-                per_device_train_batch_size=config.batch_size,
-                learning_rate=config.learning_rate,
-                warmup_steps=config.warm_up,
-                train_sampling_strategy=sampling,
-                completion_only_loss=True,
-                gradient_checkpointing=config.checkpointing,
-                save_strategy="no",
-                logging_steps=1,
-                disable_tqdm=True,
-                report_to="none",
-                use_cpu=not half,
-                bf16=half,
-            ),
-            train_dataset=Dataset.from_list(rows),
-            processing_class=AutoTokenizer.from_pretrained(folder),
-            peft_config=LoraConfig(
-                r=config.r,
-                lora_alpha=config.alpha,
-                lora_dropout=config.dropout,
-                target_modules=config.target_modules.split(","),
-                task_type="CAUSAL_LM",
-            ),
-        )
-        trainer.remove_callback(PrinterCallback)
-        trainer.train()
+    plain_sft.train(
+        AutoModelForCausalLM.from_pretrained(
+            folder,
+            dtype=torch.bfloat16 if half else torch.float32,
+            device_map={"": bench.device},
+            **more,
+        ),
+        AutoTokenizer.from_pretrained(folder),
+        rows,
+        config,
+        device=bench.device,
+        sampling=sampling,
+        logging_steps=1,
+    )
 
 
 def bench_decoding(bench: Bench, system: LlamaLora) -> dict[str, Any]:

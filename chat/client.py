@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from typing import Any
 
@@ -71,6 +71,7 @@ class Client:
         self._not_before = 0.0  # monotonic clock; a server's wish holds for all requests
         self._answered = 0  # requests
         self._failure: Exception | None = None  # after which nothing more is sent
+        self._failed = asyncio.Event()  # wakes who waits to send it
 
     def replies(
         self, groups: Sequence[Sequence[Call]], of: Sequence[str]
@@ -170,6 +171,7 @@ class Client:
                 await self._wait_or_give_up(found, sent, failures, of)
         except Exception as error:
             self._failure = self._failure or error
+            self._failed.set()
             raise
 
     async def _wait_or_give_up(self, found: Passing, sent: int, failures: int, of: str) -> None:
@@ -188,7 +190,7 @@ class Client:
             )
         self._not_before = max(self._not_before, time.monotonic() + wish)
         # Longer than the wish each time: it is the same for all who would come again at once.
-        await asyncio.sleep(max(wish, wait_before(sent, self._jitter)))
+        await self._sleep(max(wish, wait_before(sent, self._jitter)))
 
     async def _attempt(self, call: Call, of: str) -> Reply | Passing:
         """Send a request once, within the budget.
@@ -242,11 +244,17 @@ class Client:
     async def _pause(self) -> None:
         """Wait until the server wants to be asked again; then not all at once."""
         waited = False
-        while (left := self._not_before - time.monotonic()) > 0:
-            await asyncio.sleep(left)
+        while not self._failure and (left := self._not_before - time.monotonic()) > 0:
+            await self._sleep(left)
             waited = True
         if waited:
-            await asyncio.sleep(self._jitter.uniform(0, 0.1))
+            await self._sleep(self._jitter.uniform(0, 0.1))
+
+    async def _sleep(self, seconds: float) -> None:
+        """Wait so long, or until another request has failed for good."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._failed.wait()
 
     async def _near_models(self, server: Any) -> str:
         """The models that the server has, for a message; nothing if it does not say."""

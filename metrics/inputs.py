@@ -52,12 +52,12 @@ class Inputs:
             others=self.others and self.others[start:stop],
         )
 
-    @property
+    @cached_property
     def most_references(self) -> int:
         """The largest number of references of one sentence."""
         return max((len(r) for r in self.references or ()), default=0)
 
-    @property
+    @cached_property
     def fewest_references(self) -> int:
         """The smallest number of references of one sentence."""
         return min((len(r) for r in self.references or ()), default=0)

@@ -53,7 +53,6 @@ def as_compute_result(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
 
 # The fields of every signature; a metric computed from others does not take these from its parts.
 _ENDS = ("v", "direction", "language", "n", "data", "cohort", "without")
-_ENOUGH = 10_000  # sentences, to find the scorers of more
 # One sentence with every input a metric can read, to find the scorers when there are no texts.
 _SAMPLE = Inputs(("a",), ("a",), (("a", "b"),))
 
@@ -68,7 +67,7 @@ class Measuring(Context):
     systems: Cohort | None = None
     whole: Inputs | None = None  # that these are a part of: which metrics apply is asked of it
     _done: dict[str, Outcome] = field(default_factory=dict)
-    _roles: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _needed: dict[str, tuple[Need, ...]] = field(default_factory=dict)
 
     @property
     def cohort(self) -> Cohort:
@@ -118,8 +117,8 @@ class Measuring(Context):
         signed = [part for part in parts if isinstance(part, Signature)]
         data, direction = self.inputs.data_fingerprint, self.inputs.direction
         fields: dict[str, object] = {}
-        for name in self._own_roles(metric):
-            fields.update(self._scorer_fields(name))
+        for need in self._own_needs(metric):
+            fields.update(self._scorer_fields(need.role))
         fields.update(family.fields(metric, self.inputs, options))
         fields.update(_of_parts(signed))
         cohort = self.cohort.hash[:12] if facts.compares_systems else None
@@ -163,11 +162,11 @@ class Measuring(Context):
             if compared.most_references == 0:
                 return "these rewrites are the only reference"
             return f"{why} besides these rewrites"
-        for name in self._own_roles(metric):
-            if why := self.scorers.untrained.get(name):
-                return f"the {role(name).title} has too little to learn from: {why}"
+        for need in self._own_needs(metric):
+            if why := self.scorers.untrained.get(need.role):
+                return f"the {role(need.role).title} has too little to learn from: {why}"
         english = preparation(language).is_english
-        roles = () if english else self._own_roles(metric)
+        roles = () if english else (need.role for need in self._own_needs(metric))
         for name in filter(self.scorers.profile.reads_english_alone, roles):
             return (
                 f"the {role(name).title} {self.scorers.profile.spec(name)} reads English, but the "
@@ -176,16 +175,11 @@ class Measuring(Context):
         return None
 
     def _own_needs(self, metric: str) -> tuple[Need, ...]:
-        family = family_of(metric)
-        return family.needs(metric, self._inputs(metric), self.choices.of(family.name))
-
-    def _own_roles(self, metric: str) -> tuple[str, ...]:
-        """Of the scorers that the metric itself needs; of many texts, the first say which."""
-        if metric not in self._roles:
-            family, some = family_of(metric), self._inputs(metric).part(0, _ENOUGH)
-            found = family.needs(metric, some, self.choices.of(family.name))
-            self._roles[metric] = tuple(dict.fromkeys(need.role for need in found))
-        return self._roles[metric]
+        if metric not in self._needed:
+            family = family_of(metric)
+            options = self.choices.of(family.name)
+            self._needed[metric] = family.needs(metric, self._inputs(metric), options)
+        return self._needed[metric]
 
     def _compares_with_references(self, metric: str) -> bool:
         return "references" in metric_facts(metric).reads

@@ -169,9 +169,6 @@ class Texts:
     references: tuple[tuple[str, ...], ...]
     predictions: tuple[str, ...]
 
-    def __len__(self) -> int:
-        return len(self.ids)
-
 
 @dataclass(frozen=True)
 class SystemResults:

@@ -24,7 +24,7 @@ from ..datasets_scripts.unchanged import tools
 from ..files import home, write_bytes
 from ..metrics.base import Cohort, LeftOut, Measurement, Outcome
 from ..metrics.inputs import Inputs
-from ..metrics.measure import measure, needs, plan
+from ..metrics.measure import measure, plan, roles_needed
 from ..metrics.options import Choices
 from ..metrics.registry import family_of, metric_facts
 from ..metrics.scorers.profile import Scorers
@@ -63,7 +63,7 @@ def measured(
         family = family_of(metric)
         if isinstance(signature, LeftOut) or not is_ours(metric):
             continue
-        roles = sorted({need.role for need in needs([metric], inputs, scorers, choices)})
+        roles = sorted(roles_needed([metric], scorers, choices, whole or inputs))
         on_device = any(scorers.find(role).on_device for role in roles)
         about = {
             "metric": metric,

@@ -20,8 +20,8 @@ from ..hosts import ANY, Hosts
 from ..metrics.registry import METRICS
 from ..metrics.units import between, number, unit
 from ..pipelines.meta.known import in_full
-from .design.stylesheet import stylesheet
 from .design.theme import theme
+from .templates import stylesheet
 from .web import KnownHosts
 
 EXAMPLE_DIRECTION = "mini/negative-to-positive"

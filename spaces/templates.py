@@ -1,10 +1,18 @@
-"""HTML from Jinja2 templates: text is escaped, markup that a template made is not."""
+"""HTML from Jinja2 templates, and a page's one style sheet.
+
+Text is escaped, markup that a template made is not.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+DESIGN = Path(__file__).parent / "design"
+TOKENS = DESIGN / "tokens.css"
+GRADIO = DESIGN / "gradio.css"
 
 
 def environment(folder: Path) -> Environment:
@@ -25,3 +33,14 @@ def _sentence(text: str) -> str:
     if text.partition(" ")[0].isalpha():
         text = f"{text[:1].upper()}{text[1:]}"
     return f"{text}{'' if text.endswith(('.', '!', '?')) else '.'}"
+
+
+def stylesheet(own: Iterable[Path], *, gradio: bool = False) -> str:
+    """The tokens, followed by a page's own files in the given order, so that it loads no second.
+
+    Args:
+        own: CSS files.
+        gradio: whether Gradio's script, and so its class for dark mode, is on the page.
+    """
+    shared = (TOKENS, GRADIO) if gradio else (TOKENS,)
+    return "\n".join(file.read_text(encoding="utf-8") for file in (*shared, *own))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, MissingExtraError, TSTBenchError
 from ..hosts import STATUS, Hosts
-from .design.stylesheet import DESIGN, stylesheet
+from .templates import DESIGN, stylesheet
 
 if TYPE_CHECKING:
     import gradio

@@ -15,8 +15,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from ...plots.canvas import Picture
-from ..design.stylesheet import stylesheet
-from ..templates import environment
+from ..templates import environment, stylesheet
 from .items import Item
 
 _HERE = Path(__file__).parent

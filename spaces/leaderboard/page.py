@@ -14,7 +14,7 @@ from markupsafe import Markup
 from ...errors import TSTBenchError
 from ...pipelines.results import Stored
 from ...plots.canvas import load_behind
-from ..design.stylesheet import stylesheet
+from ..templates import stylesheet
 from ..web import MAX_CALL, Call, make_app
 from .data import Board, Results
 from .download import download

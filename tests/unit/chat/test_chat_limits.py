@@ -228,6 +228,8 @@ def many(monkeypatch):
         begun.append(of)
         try:
             await asyncio.sleep(0.02)
+            if of in client.later:
+                return Passing("a limit", retry_after=100)
             if of in client.refused:
                 begun.append("refused")
                 raise RefusedError(of)
@@ -236,7 +238,7 @@ def many(monkeypatch):
             ended.append(of)
         return Reply(of)
 
-    client.refused, client.latency = (), 0.02
+    client.refused, client.later, client.latency = (), (), 0.02
     monkeypatch.setattr(client, "_post", post)
     some = client.replies([[call] for call in calls], [f"{n}" for n in range(100)])
     return client, calls, some, begun, ended
@@ -260,6 +262,16 @@ def test_after_a_failure_nothing_new_is_sent_and_what_is_under_way_is_kept(many)
     kept = Answers("http://h/v1", "m")
     answered = {f"{n}" for n, call in enumerate(calls) if kept.get(call.key) is not None}
     assert answered == {*begun} - {"3", "refused"}
+
+
+def test_a_failure_is_told_although_others_wait_for_the_server(many):
+    client, _, some, begun, _ = many
+    client.later, client.refused = ("1", "2"), ("3",)
+    began = time.monotonic()
+    with pytest.raises(RefusedError, match="3"):
+        list(some)
+    assert time.monotonic() - began < 60, "they would have waited for 100 s"
+    assert begun.count("1") == begun.count("2") == 1, "and sent no more"
 
 
 def test_a_caller_that_stops_leaves_nothing_running(many):

@@ -225,6 +225,10 @@ def test_many_sentences_have_the_numbers_of_one_piece(home, monkeypatch, tmp_pat
     for one, other in zip(whole.systems, blocks.systems, strict=True):
         for mine, theirs in zip(one.results.samples(), other.results.samples(), strict=True):
             assert mine.scores == pytest.approx(theirs.scores, abs=2e-6)
+    notes = [about(path) for path in (home / FOLDER).iterdir()]
+    by = [note["scorers"] for note in notes if note["metric"] == "multi_bert"]
+    assert len(by) == 12  # blocks of two systems
+    assert all(by), "kept under its encoder's hash, also where a block has no second reference"
     stored = read_results(tmp_path, test_set.direction, "cut")
     assert [*stored.samples()] == [*blocks.systems[1].results.samples()]
 

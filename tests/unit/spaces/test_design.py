@@ -6,7 +6,7 @@ import pytest
 from places import ROOT
 
 from tstbench.plots.colours import KINDS, PAIRS, heat, on_heat, twins
-from tstbench.spaces.design.stylesheet import TOKENS, stylesheet
+from tstbench.spaces.templates import TOKENS, stylesheet
 
 SPACES = ROOT / "spaces"
 OWN = sorted(f for f in SPACES.rglob("*.css") if not f.samefile(TOKENS))

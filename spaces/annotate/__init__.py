@@ -5,8 +5,8 @@ what was collected as :class:`tstbench.datasets_scripts.judgments.schema.Judgmen
 """
 
 from .create import create_study, lexicon_mask
-from .export import export
-from .server import launch, serve
+from .page import launch, serve
+from .ratings import export
 from .study import Study, links, load_study
 
 __all__ = [

@@ -20,6 +20,7 @@ from ...files import atomic_folder
 from ...metrics.text import preparation
 from ...pipelines.report import Sample
 from ...pipelines.results import Stored, read_whole, system_folders
+from .ratings import Ratings
 from .study import STUDY_FILE, TASKS, Item, MaskedPair, Private, RaterSecret, Study, write_study
 
 MASK = "⟨style⟩"
@@ -127,6 +128,7 @@ def create_study(
     )
     with atomic_folder(out) as scratch:
         write_study(scratch, study, private)
+        Ratings.create(scratch)
     for remark in remarks(study):
         say(remark)
     return study

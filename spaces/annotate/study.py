@@ -1,7 +1,7 @@
 """A study folder: the questions are frozen in ``study.json``, the raters are in ``private.json``.
 
 ``study.json`` contains no name and no secret, so it can be published with the results; the answers
-are in ``answers/rater-1.jsonl`` and so on. ``private.json`` contains names, link tokens and the
+are in ``answers.sqlite``, see :mod:`.ratings`. ``private.json`` contains names, link tokens and the
 salt of the pseudonyms; only its owner can read it, and it never leaves the folder.
 """
 
@@ -31,7 +31,7 @@ from ...files import read_text, write_text
 from ...records import Strict
 
 Layout = Literal["pair", "output", "two", "rewrite"]
-STUDY_FILE, PRIVATE_FILE, ANSWERS_FOLDER = "study.json", "private.json", "answers"
+STUDY_FILE, PRIVATE_FILE = "study.json", "private.json"
 
 Rater = Annotated[str, Field(pattern=r"^rater-[1-9][0-9]{0,3}$")]
 Kind = TypeVar("Kind", bound=Strict)
@@ -127,8 +127,7 @@ class Study(Strict):
     """The questions and raters, frozen when the study is created.
 
     Attributes:
-        references_shown: whether raters see the references beside the output. A study without this
-            field was made when they always did.
+        references_shown: whether raters see the references beside the output.
         bounds: systems that show what can be reached and do not compete, such as ``copy``.
     """
 
@@ -138,8 +137,8 @@ class Study(Strict):
     per_system: Annotated[int, Field(ge=1)]
     tasks: Annotated[tuple[str, ...], Field(min_length=1)]
     raters: Annotated[tuple[Rater, ...], Field(min_length=1)]
-    references_shown: bool = True
-    bounds: tuple[str, ...] = ()
+    references_shown: bool
+    bounds: tuple[str, ...]
     items: Annotated[tuple[Item, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -170,10 +169,7 @@ class Study(Strict):
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the frozen content: shows that raters answered the same questions."""
-        # A study made before these fields existed keeps the fingerprint it had.
-        added = {"references_shown": True, "bounds": ()}
-        unset = {name for name, before in added.items() if getattr(self, name) == before}
-        return hashlib.sha256(self.model_dump_json(exclude=unset).encode()).hexdigest()
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
 
 class RaterSecret(Strict):

@@ -1,9 +1,11 @@
 """Report folders and studies for the tests of the annotation page."""
 
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from tstbench.pipelines.report import DataInfo, Report, Sample, SystemInfo, write_report
 from tstbench.spaces.annotate import create_study, links
+from tstbench.spaces.annotate.service import Service
 
 DIRECTION = "mini/negative-to-positive"
 SENTENCES = [
@@ -68,3 +70,21 @@ def keys(folder):
 def make(results, out, **changes):
     settings = {"per_system": 6, "seed": 1, **changes}
     return create_study(results, [DIRECTION], None, RATERS, out, **settings)
+
+
+WAITING = [(rater, number) for number in range(6) for rater in RATERS]
+
+
+def answer(service, which):
+    """Save one of the answers that raters have still to give."""
+    rater, number = WAITING[which]
+    scores = {"style": 1 + number % 5, "content": 3, "fluency": 5, "overall": 4}
+    service.save(keys(service.folder)[rater], number, {"scores": scores})
+
+
+def answer_next(folder, orders: Connection):
+    """In a process of its own: save the answer of each order, and confirm it."""
+    service = Service(folder)
+    while True:
+        answer(service, orders.recv())
+        orders.send("saved")

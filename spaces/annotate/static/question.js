@@ -1,6 +1,6 @@
 // One question as shown: texts, scales, pairs. The choices are kept in rate.js.
 
-import { el } from "./dom.js";
+import { el } from "./el.js";
 
 const MASK = "⟨style⟩";
 const ROLE = { first: "First text", second: "Second text", text: "Text" };

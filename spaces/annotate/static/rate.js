@@ -1,11 +1,10 @@
-// The rater's screens: one item at a time, usable entirely by keyboard.
+// The rater's page: one item at a time, usable entirely by keyboard. Texts enter the document only as text.
 
 import { atRisk, drop, find, keep, openDrafts, whenChangedElsewhere } from "./drafts.js";
-import { fillHelp, guide, openHelp } from "./guide.js";
+import { byId, el, plural } from "./el.js";
 import { label, question } from "./question.js";
-import { announce, byId, call, complain, el, plural, setProgress, show } from "./dom.js";
-import { placeNow, setPlace, whenMoved } from "./place.js";
-import { askRemark } from "./remark.js";
+
+const KEY = new URLSearchParams(location.search).get("key");
 
 let who; // from the server's `enter`
 let screen; // the screen shown, from the server
@@ -14,15 +13,17 @@ let current = 0; // index of the aspect that digits go to
 let busy = false; // an answer is on its way
 let asked = 0; // screens asked for: only the last one is shown
 
-export async function startRating(entered) {
-  who = entered;
-  fillHelp(who);
+async function start() {
+  who = await call("enter");
+  document.title = `${who.study} · TSTBench annotation`;
+  const close = el("button", { type: "button", class: "main", onclick: () => byId("help").close() }, el("kbd", {}, "Esc"), "Close");
+  byId("help").replaceChildren(el("h2", { id: "help-title" }, "How to judge"), guide(), el("div", { class: "actions" }, close));
   byId("help-button").hidden = false;
-  byId("help-button").addEventListener("click", openHelp);
+  byId("help-button").addEventListener("click", () => byId("help").showModal());
   document.addEventListener("keydown", onKey);
   openDrafts(who.drafts);
   whenChangedElsewhere((position) => screen?.position === position && !busy && refresh().catch(complain));
-  whenMoved((position) => (position === null ? resume() : go(position)).catch(complain));
+  addEventListener("popstate", () => (placeNow() === null ? resume() : go(placeNow())).catch(complain));
   addEventListener("beforeunload", (event) => atRisk() && event.preventDefault());
   await (placeNow() === null ? resume() : go(placeNow()));
 }
@@ -47,7 +48,7 @@ function welcome() {
       { class: "sheet" },
       el("h1", {}, who.study),
       el("p", {}, `${plural(who.total, "item")}, one per screen. You can stop at any time: this link brings you back to where you were.`),
-      guide(who),
+      guide(),
       el("div", { class: "actions" }, start),
     ),
   );
@@ -246,6 +247,82 @@ function forward() {
 
 /* ---------- dialogs ---------- */
 
+function keys() {
+  const list = [
+    ["1 – 5", "score and go to the next question"],
+    ["↑ ↓", "previous, next question"],
+    ["← →", "decrease, increase the score"],
+    ["Enter", "save and continue"],
+    ["B", "previous item"],
+    ["N", "next item, if this one is answered"],
+    ["S", "skip, with an optional reason"],
+    ["F", "flag, with a comment"],
+    ["?", "show this help"],
+  ];
+  return el("dl", {}, list.map(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)]));
+}
+
+function guide() {
+  const steps = (anchors) => Object.entries(anchors).reverse();
+  const scales = who.scales.map(({ title, anchors }) =>
+    el("section", {}, el("h2", {}, title), el("dl", {}, steps(anchors).map(([n, text]) => [el("dt", {}, n), el("dd", {}, text)]))),
+  );
+  return el(
+    "div",
+    { class: "guide" },
+    who.guide.map((text) => el("p", {}, text)),
+    who.references_shown ? el("p", {}, "References are what people wrote for the same source. A good output may differ from all of them.") : null,
+    el("div", { class: "scales" }, scales),
+    el("section", { class: "keys" }, el("h2", {}, "Keys"), keys()),
+  );
+}
+
+const WORDS = {
+  skip: { title: "Skip this item", effect: "It gets no scores. You can come back to it.", ask: "Why? (optional)", done: "Skip" },
+  flag: { title: "Flag this item", effect: "Your scores count; the study's owner sees the flag.", ask: "What is wrong? (optional)", done: "Flag" },
+};
+
+/**
+ * Ask for a comment.
+ *
+ * `kind` is "skip" or "flag". `on.done(comment)` is called when it is given, `on.unflag()` when an
+ * existing flag is removed (where given), `on.closed()` in any case.
+ */
+function askRemark(kind, comment, on) {
+  const words = WORDS[kind];
+  const dialog = byId("remark");
+  const input = el("input", { type: "text", maxlength: "1900", autocomplete: "off" });
+  input.value = comment;
+  const done = (event) => {
+    event.preventDefault();
+    dialog.close();
+    on.done(input.value.trim());
+  };
+  const unflag = () => {
+    dialog.close();
+    on.unflag();
+  };
+  dialog.replaceChildren(
+    el(
+      "form",
+      { onsubmit: done },
+      el("h2", { id: "remark-title" }, words.title),
+      el("p", { class: "muted" }, words.effect),
+      el("label", {}, words.ask, input),
+      el(
+        "div",
+        { class: "actions" },
+        el("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, el("kbd", {}, "Esc"), "Cancel"),
+        on.unflag ? el("button", { type: "button", onclick: unflag }, "Remove the flag") : null,
+        el("button", { type: "submit", class: "main" }, el("kbd", {}, "Enter"), words.done),
+      ),
+    ),
+  );
+  dialog.onclose = on.closed;
+  dialog.showModal();
+  input.focus();
+}
+
 function openRemark(kind) {
   if (busy) return;
   const closed = () => screen && row(current)?.querySelector("input").focus();
@@ -273,7 +350,7 @@ function onKey(event) {
   if (event.key === "?" && dialog?.id !== "remark") {
     event.preventDefault();
     if (dialog) dialog.close();
-    else openHelp();
+    else byId("help").showModal();
     return;
   }
   if (dialog || !screen || busy) return;
@@ -294,3 +371,75 @@ function onKey(event) {
     choose(current, Number(event.key), true);
   }
 }
+
+/* ---------- the page, its address and its server ---------- */
+
+/** Call an endpoint of the server with its fields; throws an Error with words for people. */
+async function call(name, fields = {}) {
+  let response, body;
+  try {
+    response = await fetch(`annotate/api/${name}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-Annotation-Key": KEY },
+      body: JSON.stringify(fields),
+    });
+    body = await response.json();
+  } catch {
+    throw new Error("The server cannot be reached. Your saved answers are safe; try again.");
+  }
+  if (!response.ok) throw new Error(body.error ?? "The server could not process this. Try again.");
+  return body;
+}
+
+/** Replace what the page shows. */
+function show(...children) {
+  byId("main").replaceChildren(...children);
+}
+
+/** Announce a text to screen readers. */
+function announce(text) {
+  byId("status").textContent = text;
+}
+
+/** Show an error above the content. */
+function complain(error) {
+  byId("main").querySelector(":scope .notice")?.remove();
+  const words = error?.message || "Something went wrong on this page. Reload it: what you chose is kept.";
+  byId("main").prepend(el("p", { class: "notice", role: "alert" }, words));
+  scrollTo(0, 0);
+}
+
+function setProgress(done, total) {
+  const box = byId("progress");
+  box.hidden = false;
+  const track = box.querySelector(".track");
+  track.setAttribute("aria-valuemax", total);
+  track.setAttribute("aria-valuenow", done);
+  box.querySelector(".fill").style.width = `${(100 * done) / total}%`;
+  box.querySelector(".count").textContent = `${done} of ${total} done`;
+}
+
+/* Which item the address names: a reload stays on it, and the browser's Back goes to the one before. */
+
+/** The position in the address, or null. */
+function placeNow() {
+  const item = new URLSearchParams(location.search).get("item");
+  return item === null ? null : Number(item) - 1;
+}
+
+/** Name a position in the address, null for none; the first place replaces the link itself. */
+function setPlace(position) {
+  if (position === placeNow()) return;
+  const query = new URLSearchParams(location.search);
+  if (position === null) query.delete("item");
+  else query.set("item", position + 1);
+  const method = history.state?.placed ? "pushState" : "replaceState";
+  history[method]({ placed: true }, "", `?${query}`);
+}
+
+addEventListener("unhandledrejection", (event) => complain(event.reason));
+addEventListener("error", () => complain(null));
+start().catch((error) => {
+  show(el("section", { class: "sheet" }, el("h1", {}, "Something went wrong"), el("p", {}, error.message)));
+  announce(`Something went wrong. ${error.message}`);
+});

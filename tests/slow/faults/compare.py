@@ -20,7 +20,6 @@ _NAME_ONLY = re.compile(r"home/fingerprints/[^/]+\.json")
 # How long a training took and on which machine, which is no part of a model; see store.py.
 _CARD = re.compile(r".*/(system|scorer)\.json")
 _TOOK = re.compile(rb"Trained in [0-9 mins]*s\b")
-_ANSWERS = re.compile(r".*/answers/[^/]+\.jsonl")
 
 
 @dataclass(frozen=True)
@@ -64,21 +63,9 @@ def _content(path: Path, name: str) -> str:
         card = json.loads(content)
         card.pop("made", None)
         content = json.dumps(card).encode()
-    elif _ANSWERS.fullmatch(name):
-        content = json.dumps(sorted(answers(path).items())).encode()
     elif path.name == "README.md":
         content = _TOOK.sub(b"", content)
     return hashlib.sha256(content).hexdigest()
-
-
-def answers(path: Path) -> dict[str, str]:
-    """A rater's answers by item, the latest of each, without the time; every line must be whole."""
-    found = {}
-    for line in path.read_text("utf-8").splitlines():
-        row = json.loads(line)
-        row.pop("at")
-        found[f"{row['task']} {row['item']}"] = json.dumps(row)
-    return found
 
 
 def differences(found: Tree, expected: Tree) -> list[str]:

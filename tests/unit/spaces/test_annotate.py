@@ -1,8 +1,11 @@
 """The annotation study without a browser: sample, blindness, answers, access, export."""
 
 import json
+import random
+import resource
+import shutil
+import sqlite3
 import stat
-from hashlib import sha256
 from itertools import pairwise
 
 import pytest
@@ -10,24 +13,24 @@ from annotate_study import DIRECTION, GOOD, RATERS, SENTENCES, SYSTEMS, keys, ma
 
 from tstbench.datasets_scripts.judgments.schema import read_judgments
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
-from tstbench.spaces.annotate import (
-    create_study,
-    export,
-    lexicon_mask,
-    load_study,
-)
-from tstbench.spaces.annotate.answers import Answer, AnswerLog
-from tstbench.spaces.annotate.desk import AccessError, Desk, chose_output, place
-from tstbench.spaces.annotate.order import questions
+from tstbench.spaces.annotate import create_study, export, lexicon_mask, links, load_study
+from tstbench.spaces.annotate.ratings import Answer, Ratings
+from tstbench.spaces.annotate.service import AccessError, Service, chose_output, place, questions
 from tstbench.spaces.annotate.study import TASKS
 from tstbench.spaces.web import NotThereError
 
 BACK = "mini/positive-to-negative"
+REVERSED = [(references[0], (source,)) for source, references in SENTENCES]
 
 
 @pytest.fixture
 def results(tmp_path):
     return write_reports(tmp_path / "results", SYSTEMS)
+
+
+@pytest.fixture
+def both(results):
+    return write_reports(results, SYSTEMS, BACK, REVERSED)
 
 
 @pytest.fixture
@@ -37,10 +40,29 @@ def folder(results, tmp_path):
 
 
 @pytest.fixture
-def desk(folder):
-    desk = Desk(folder)
-    yield desk
-    desk.close()
+def service(folder):
+    return Service(folder)
+
+
+def opened(results, folder, **changes):
+    """A new study, as it is served, and the keys of its links."""
+    make(results, folder, **changes)
+    return Service(folder), keys(folder)
+
+
+def rate_all(service, key, scores=None, **changes):
+    """Give every item of a rater the same scores."""
+    for position in range(service.enter(key)["total"]):
+        service.save(key, position, {"scores": {**(scores or GOOD["scores"]), **changes}})
+
+
+def screens_of(service, key):
+    return [service.screen(key, position) for position in range(service.enter(key)["total"])]
+
+
+def style_agreement(service, owner):
+    (rows,) = service.overview(owner)["agreement"].values()
+    return next(row for row in rows if row.aspect == "style")
 
 
 class TestSample:
@@ -56,18 +78,26 @@ class TestSample:
         assert len(outputs) == sum(i.sample_id == drawn["Parrot"][0] for i in study.items)
         assert any(item.systems == ("Oracle9", "Twin9") for item in study.items)
 
-    def test_the_draw_follows_the_seed(self, results, tmp_path):
-        first, again = (make(results, tmp_path / name) for name in "ab")
-        other = make(results, tmp_path / "c", seed=2)
-        assert first.items == again.items
-        assert first.model_copy(update={"name": "x"}).fingerprint != first.fingerprint
-        assert {i.sample_id for i in first.items} != {i.sample_id for i in other.items}
+    def test_it_is_of_sorted_sentences_so_that_it_is_the_same_in_every_process(
+        self, results, tmp_path
+    ):
+        study = make(results, tmp_path / "s", per_system=3, seed=5)
+        every = [f"s{number}" for number in range(len(SENTENCES))]
+        drawn = random.Random(f"5|sample|{DIRECTION}").sample(every, 3)
+        assert list(dict.fromkeys(item.sample_id for item in study.items)) == drawn
 
-    def test_systems_by_report_or_folder_name(self, results, tmp_path):
-        study = create_study(
-            results, [DIRECTION], ["parrot", "Silent"], RATERS, tmp_path / "s", per_system=2
-        )
-        assert study.systems == ("Parrot", "Silent")
+    def test_it_does_not_depend_on_the_order_in_which_things_are_named(self, both, tmp_path):
+        def items(out, directions, systems):
+            return create_study(both, directions, systems, ["ann"], out, per_system=3).items
+
+        one = items(tmp_path / "a", [DIRECTION, BACK], ["Silent", "Parrot"])
+        by_folder = ["parrot", "Silent"]
+        assert items(tmp_path / "b", [BACK, DIRECTION], by_folder) == one
+        assert {system for item in one for system in item.systems} == {"Parrot", "Silent"}
+
+    def test_without_a_number_a_small_test_set_is_drawn_whole(self, results, tmp_path):
+        study = create_study(results, [DIRECTION], None, RATERS, tmp_path / "whole")
+        assert study.per_system == len({i.sample_id for i in study.items}) == len(SENTENCES)
 
     @pytest.mark.parametrize(
         ("changes", "error", "says"),
@@ -96,6 +126,19 @@ class TestSample:
             create_study(results, out=tmp_path / "s", **{**settings, **changes})
         assert not (tmp_path / "s").exists()
 
+    def test_two_reports_of_one_system_and_one_of_another_source_are_refused(
+        self, results, tmp_path
+    ):
+        shutil.copytree(results / DIRECTION / "parrot", results / DIRECTION / "parrot-again")
+        with pytest.raises(InputError, match="two reports of 'Parrot'"):
+            make(results, tmp_path / "s")
+        shutil.rmtree(results / DIRECTION / "parrot-again")
+        other = [(source.upper(), references) for source, references in SENTENCES]
+        write_reports(results, {"Odd": lambda source, _: source}, sentences=other)
+        with pytest.raises(InputError, match="has a different source"):
+            make(results, tmp_path / "s")
+        assert not (tmp_path / "s").exists()
+
     def test_texts_are_cleaned_alike_and_what_is_then_the_same_is_judged_once(self, tmp_path):
         """A system is not known by its tokeniser, and a tokenised copy is a copy."""
         systems = {
@@ -110,13 +153,13 @@ class TestSample:
         assert {"the song wasn't quick."} < {item.output for item in study.items}
         assert {q.task for q in questions(study, "rater-1")} == {"rating"}  # copies are no pairs
 
-    def test_a_system_with_another_source_is_refused(self, results, tmp_path):
-        other = [(source.upper(), references) for source, references in SENTENCES]
-        write_reports(results, {"Odd": lambda source, _: source}, sentences=other)
-        with pytest.raises(InputError, match="has a different source"):
-            make(results, tmp_path / "s")
+    def test_masking_replaces_whole_words_of_the_lexicon(self):
+        mask = lexicon_mask(["slow", "as slow as", "dull."])
+        assert mask("Slow food, slowly, as slow as ever") == "⟨style⟩ food, slowly, ⟨style⟩ ever"
 
-    def test_a_folder_in_use_is_never_replaced(self, results, tmp_path, folder):
+
+class TestFolder:
+    def test_one_in_use_is_never_replaced(self, results, tmp_path, folder):
         with pytest.raises(InputError, match="frozen"):
             make(results, folder)
         (tmp_path / "mine").mkdir()
@@ -127,120 +170,140 @@ class TestSample:
 
     def test_names_and_tokens_are_in_the_private_file_only(self, folder):
         private = folder / "private.json"
-        assert stat.S_IMODE(private.stat().st_mode) == 0o600
         public = (folder / "study.json").read_text()
         secrets = [*RATERS, *keys(folder).values(), json.loads(private.read_text())["salt"]]
         assert all(secret in private.read_text() for secret in secrets)
         assert not any(secret in public for secret in secrets)
         assert len(set(keys(folder).values())) == 4
+        for file in (private, folder / "answers.sqlite"):
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
-    def test_masking_replaces_whole_words_of_the_lexicon(self):
-        mask = lexicon_mask(["slow", "as slow as", "dull."])
-        assert mask("Slow food, slowly, as slow as ever") == "⟨style⟩ food, slowly, ⟨style⟩ ever"
+    def test_a_link_has_one_slash(self, folder):
+        known = keys(folder)
+        for base in ("http://127.0.0.1:7861", "http://127.0.0.1:7861/"):
+            found = links(folder, base)
+            assert found.owner == f"http://127.0.0.1:7861/?key={known['']}"
+            assert found.raters["Ben Baker"] == f"http://127.0.0.1:7861/?key={known['Ben Baker']}"
+
+    def test_raters_without_their_secret_are_not_served(self, folder):
+        private = json.loads((folder / "private.json").read_text())
+        del private["raters"]["rater-2"]
+        (folder / "private.json").write_text(json.dumps(private))
+        with pytest.raises(InputError, match="name different raters"):
+            Service(folder)
+
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [
+            (lambda items: items[1].update(id=items[0]["id"]), "two items have the same id"),
+            (lambda items: items[1].update(masked=None), "needs masked texts in every item"),
+        ],
+    )
+    def test_items_that_raters_could_not_be_asked_about_are_told(
+        self, results, tmp_path, change, said
+    ):
+        masks = {DIRECTION: lambda text: text.replace("slow", "...")}
+        make(results, tmp_path / "study", tasks=["content_masked"], masks=masks)
+        study = json.loads((tmp_path / "study/study.json").read_text())
+        change(study["items"])
+        (tmp_path / "study/study.json").write_text(json.dumps(study))
+        with pytest.raises(InputError, match=f"study.json is damaged: .*{said}"):
+            Service(tmp_path / "study")
+
+    def test_a_damaged_file_of_secrets_is_told_of_without_them(self, folder):
+        private = json.loads((folder / "private.json").read_text())
+        secret = private["owner_token"] = "s" * 31
+        (folder / "private.json").write_text(json.dumps(private))
+        with pytest.raises(InputError, match=r"private\.json is damaged: owner_token: ") as told:
+            Service(folder)
+        assert secret not in str(told.value)
+
+    def test_what_a_browser_keeps_is_of_one_rater_and_one_study(self, service, results, tmp_path):
+        """Two raters at one computer, and a study made again, share no drafts."""
+        make(results, tmp_path / "again", per_system=3)
+        shutil.copy(service.folder / "private.json", tmp_path / "again/private.json")
+        other, known = Service(tmp_path / "again"), keys(service.folder)
+        ann, ben = known["Ann Archer"], known["Ben Baker"]
+        names = [one.enter(key)["drafts"] for one in (service, other) for key in (ann, ben)]
+        assert len(set(names)) == 4
+        assert names[0] == service.enter(ann)["drafts"]
 
 
 class TestReferences:
     """Raters do not see references unless the study says so, and its owner is told what it does."""
 
-    SYSTEMS = {**SYSTEMS, "copy": SYSTEMS["Parrot"], "People": SYSTEMS["Oracle9"]}
-
     @pytest.fixture
     def results(self, tmp_path):
-        families = {"People": "human"}
-        return write_reports(tmp_path / "results", self.SYSTEMS, families=families)
+        systems = {**SYSTEMS, "copy": SYSTEMS["Parrot"], "People": SYSTEMS["Oracle9"]}
+        return write_reports(tmp_path / "results", systems, families={"People": "human"})
 
-    @staticmethod
-    def roles(folder):
-        desk, key = Desk(folder), keys(folder)["Ann Archer"]
-        total = desk.enter(key)["total"]
-        roles = {t.role for n in range(total) for t in desk.screen(key, n).texts}
-        desk.close()
-        return roles
-
-    def test_they_are_off_by_default(self, results, tmp_path, capsys):
-        assert make(results, tmp_path / "s").references_shown is False
-        assert self.roles(tmp_path / "s") == {"source", "output"}
-        assert "warning" not in capsys.readouterr().err
-
+    @pytest.mark.parametrize("shown", [False, True])
     def test_where_they_are_shown_the_owner_is_warned_of_what_is_not_blind(
-        self, results, tmp_path, capsys
+        self, results, tmp_path, capsys, shown
     ):
-        make(results, tmp_path / "s", show_references=True)
-        assert self.roles(tmp_path / "s") == {"source", "reference", "output"}
-        _, shown, *told = capsys.readouterr().err.splitlines()
-        assert "unless your protocol asks" in shown
-        for line, system in zip(told, ("Oracle9", "People", "Twin9"), strict=True):
-            assert f"{system} is not blind: 6 of its 6 outputs equal a reference" in line
+        changes = {"show_references": True} if shown else {}
+        service, known = opened(results, tmp_path / "s", **changes)
+        screens = screens_of(service, known["Ann Archer"])
+        roles = {text["role"] for screen in screens for text in screen["texts"]}
+        assert roles == {"source", "output"} | ({"reference"} if shown else set())
+        bounds, *told = capsys.readouterr().err.splitlines()
+        assert "bounds in this study: People, copy." in bounds
+        assert service.study.bounds == ("People", "copy")
+        named = ("unless your protocol asks", "Oracle9", "People", "Twin9") if shown else ()
+        assert all(name in line for name, line in zip(named, told, strict=True))
+        assert all("not blind: 6 of its 6 outputs equal a reference" in line for line in told[1:])
 
     def test_spaces_and_case_do_not_hide_a_reference(self, tmp_path, capsys):
         disguise = {"Shout": lambda source, references: " " + references[0].upper()}
         make(write_reports(tmp_path / "r", disguise), tmp_path / "s", show_references=True)
         assert "Shout is not blind: 6 of its 6" in capsys.readouterr().err
 
-    def test_bounds_are_named_and_stay_apart(self, results, tmp_path, capsys):
-        study = make(results, tmp_path / "s")
-        assert study.bounds == ("People", "copy")
-        assert "bounds in this study: People, copy." in capsys.readouterr().err
-        desk = Desk(tmp_path / "s")
-        assert desk.overview(keys(tmp_path / "s")[""])["bounds"] == ["People", "copy"]
-        desk.close()
 
-    def test_a_study_from_before_the_setting_is_read_as_it_was_made(self, tmp_path):
-        make(write_reports(tmp_path / "r", SYSTEMS), tmp_path / "s", show_references=True)
-        file = tmp_path / "s/study.json"
-        old = json.loads(file.read_text())
-        del old["references_shown"], old["bounds"]
-        file.write_text(json.dumps(old, indent=2))
-        assert self.roles(tmp_path / "s") == {"source", "reference", "output"}
-        frozen = json.dumps(old, separators=(",", ":"), ensure_ascii=False)
-        assert load_study(tmp_path / "s").fingerprint == sha256(frozen.encode()).hexdigest()
-
-
-class TestTheCommonStart:
+class TestOrder:
     @pytest.mark.parametrize("task", ["rating", "naturalness"])
     @pytest.mark.parametrize("directions", [[DIRECTION], [DIRECTION, BACK]])
     def test_a_dozen_answers_of_each_rater_are_enough_for_agreement(
-        self, results, tmp_path, directions, task
+        self, both, tmp_path, directions, task
     ):
-        write_reports(results, SYSTEMS, direction=BACK)
-        create_study(results, directions, None, RATERS, tmp_path / "s", per_system=8, tasks=[task])
-        desk, known = Desk(tmp_path / "s"), keys(tmp_path / "s")
+        create_study(both, directions, None, RATERS, tmp_path / "s", per_system=8, tasks=[task])
+        service, known = Service(tmp_path / "s"), keys(tmp_path / "s")
         for name in RATERS:
             for position in range(12):
-                screen = desk.screen(known[name], position)
-                score = 1 + len(screen.texts[-1].text) % 2
-                desk.save(
-                    known[name], position, {"scores": {a.name: score for a in screen.aspects}}
-                )
-        rows = desk.statistics(known[""])["agreement"]
-        desk.close()
-        assert {row["direction"] for row in rows} >= set(directions)
-        assert all(row["kappa"]["items"] >= 4 for row in rows)  # which all three have scored
+                screen = service.screen(known[name], position)
+                score = 1 + len(screen["texts"][-1]["text"]) % 2
+                scores = {aspect["name"]: score for aspect in screen["aspects"]}
+                service.save(known[name], position, {"scores": scores})
+        agreed = service.overview(known[""])["agreement"]
+        rows = [row for rows in agreed.values() for row in rows]
+        assert agreed.keys() == {*directions, *([None] if len(directions) > 1 else [])}
+        assert all(row.kappa.items >= 4 for row in rows)  # which all three have scored
         if task == "rating":
-            assert {row["alpha"]["value"] for row in rows} == {1.0}
+            assert {row.alpha.value for row in rows} == {1.0}
 
-    def test_after_it_raters_meet_the_sources_in_orders_of_their_own(self, results, tmp_path):
+    def test_each_rater_meets_everything_once_in_an_order_of_their_own(self, results, tmp_path):
         study = make(results, tmp_path / "s", per_system=8)
-        orders = [[q.item.sample_id for q in questions(study, r)] for r in study.raters]
-        assert len({tuple(order[:12]) for order in orders}) == 1
-        assert len({tuple(order) for order in orders}) == 3
+        orders = [[q.item for q in questions(study, rater)] for rater in study.raters]
+        for order in orders:
+            assert sorted(i.id for i in order) == sorted(i.id for i in study.items)
+        assert len({tuple(i.id for i in order) for order in orders}) == 3
+        sources = [tuple(item.sample_id for item in order) for order in orders]
+        assert len({order[:12] for order in sources}) == 1  # the common start
+        assert len(set(sources)) == 3
+        assert orders[0] == [q.item for q in questions(study, study.raters[0])]
 
-
-class TestBlindness:
-    def test_each_rater_meets_everything_once_in_another_order(self, folder):
-        study = load_study(folder)
-        orders = [[q.item.id for q in questions(study, rater)] for rater in study.raters]
-        assert all(sorted(order) == sorted(i.id for i in study.items) for order in orders)
-        assert len({tuple(order) for order in orders}) == 3
-        assert orders[0] == [q.item.id for q in questions(study, study.raters[0])]
+    def test_raters_do_not_all_go_on_with_the_same_direction(self, both, tmp_path):
+        directions = [DIRECTION, BACK]
+        study = create_study(both, directions, None, RATERS, tmp_path / "s", per_system=8, seed=1)
+        screens = [questions(study, rater)[2 * 8 :] for rater in study.raters]  # after the start
+        of = [[q.item.direction for q in some] for some in screens]
+        assert {directions[0] for directions in of} == {DIRECTION, BACK}
+        assert all(sum(a != b for a, b in pairwise(some)) == 1 for some in of)
 
     def test_outputs_of_a_source_come_together_in_no_fixed_order_of_systems(self, folder):
-        study = load_study(folder)
-        screens = questions(study, "rater-1")
+        screens = questions(load_study(folder), "rater-1")
         changes = sum(a.item.sample_id != b.item.sample_id for a, b in pairwise(screens))
         assert changes == 5  # six sources
-        first = {q.item.systems for q in screens if q.number == 1}
-        assert len(first) > 1
+        assert len({q.item.systems for q in screens if q.number == 1}) > 1
         assert all(1 <= q.number <= q.of for q in screens)
 
     def test_pairs_hide_the_order_and_leave_out_copies(self, results, tmp_path):
@@ -250,120 +313,126 @@ class TestBlindness:
         assert not any("Parrot" in q.item.systems for q in pairs)
         assert [chose_output(place(s, f), f) for s in (0, 1) for f in (True, False)] == [0, 0, 1, 1]
 
-    def test_no_answer_of_the_api_names_a_system_an_item_or_a_rater(self, results, tmp_path):
+
+class TestRatings:
+    ANSWER = Answer(
+        task="rating", item="item-1", scores={}, skipped=True, at="2026-01-01T00:00:00Z"
+    )
+
+    @pytest.fixture
+    def ratings(self, results, tmp_path):
+        study = make(results, tmp_path / "s", tasks=["rating"])
+        return Ratings(tmp_path / "s", study)
+
+    def test_the_latest_answer_counts_and_the_earlier_one_stays(self, ratings):
+        changed = self.ANSWER.model_copy(update={"comment": "changed"})
+        other = self.ANSWER.model_copy(update={"item": "item-2"})
+        for answer in (self.ANSWER, other, changed):
+            ratings.add("rater-1", answer)
+        again = Ratings(ratings.path.parent, ratings._study)  # another process, say
+        latest = {("rating", "item-1"): changed, ("rating", "item-2"): other}
+        assert again.all() == {"rater-1": latest, "rater-2": {}, "rater-3": {}}
+        with sqlite3.connect(ratings.path) as database:
+            assert database.execute("SELECT count(*) FROM answers").fetchone() == (3,)
+
+    def test_what_does_not_fit_on_the_disk_is_not_kept_at_all(self, ratings):
+        def add(number):
+            more = {"item": f"item-{number}", "comment": "x" * 1900}
+            ratings.add("rater-1", self.ANSWER.model_copy(update=more))
+
+        add(1)
+        room, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (ratings.path.stat().st_size + 10, most))
+        try:
+            with pytest.raises(OSError, match=r"answers\.sqlite: "):
+                add(2) or add(3) or add(4)  # the file has room for one or two
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, most))
+        kept = [item for _, item in ratings.of("rater-1")]
+        assert kept in (["item-1"], ["item-1", "item-2"], ["item-1", "item-2", "item-3"])
+        add(5)
+        assert [item for _, item in ratings.of("rater-1")] == [*kept, "item-5"]
+
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [
+            ({"item": "item-99"}, "rating of item-99, which is not part of this study"),
+            ({"task": "naturalness"}, "naturalness of item-1, which is not part of this study"),
+            ({"scores": {"style": 3}, "skipped": False}, "which is not part of this study"),
+            ({"skipped": False}, "scores or is skipped"),
+            ({"scores": {"style": 3}}, "scores or is skipped"),
+        ],
+    )
+    def test_an_answer_that_the_study_does_not_ask_for_is_refused(self, ratings, change, said):
+        """The study was changed after it, or the file by hand."""
+        ratings.add("rater-1", self.ANSWER)
+        ratings.add("rater-2", self.ANSWER.model_copy(update=change))
+        for read in (lambda folder: export(folder, folder / "out.jsonl"), Service):
+            with pytest.raises(InputError, match=f"answers.sqlite, answer 2.*{said}"):
+                read(ratings.path.parent)
+
+    def test_a_file_that_is_gone_or_no_database_is_told(self, ratings):
+        ratings.path.write_text("no database, but long enough to be read as one" * 100)
+        with pytest.raises(InputError, match=r"answers\.sqlite is damaged"):
+            Service(ratings.path.parent)
+        ratings.path.unlink()
+        with pytest.raises(MissingFileError, match=r"answers\.sqlite is missing"):
+            Service(ratings.path.parent)
+
+
+class TestService:
+    def test_no_answer_names_a_system_an_item_or_a_rater(self, results, tmp_path):
         masks = {DIRECTION: lexicon_mask(["slow", "dull", "quick", "bright"])}
         tasks = [task for task in TASKS if task != "rating"]  # protocol asks the same, and more
-        study = make(results, tmp_path / "s", tasks=tasks, masks=masks)
-        desk, known = Desk(tmp_path / "s"), keys(tmp_path / "s")
-        told = json.dumps(desk.enter(known["Ann Archer"]))
-        for position in range(desk.enter(known["Ann Archer"])["total"]):
-            told += json.dumps(desk.screen(known["Ann Archer"], position).model_dump(mode="json"))
-        hidden = [*study.systems, *RATERS, *study.raters, "item-", '"s1"', "systems"]
-        assert not [name for name in hidden if name in told]
-        pair = desk.screen(known["Ann Archer"], 0)
-        assert (pair.layout, pair.target_style, pair.dataset) == ("pair", None, None)
-        desk.close()
+        service, known = opened(results, tmp_path / "s", tasks=tasks, masks=masks)
+        ann = known["Ann Archer"]
+        told = json.dumps([service.enter(ann), *screens_of(service, ann)])
+        hidden = [*service.study.systems, *RATERS, *service.study.raters]
+        assert not [name for name in (*hidden, "item-", '"s1"', "systems") if name in told]
+        pair = service.screen(ann, 0)
+        assert (pair["layout"], pair["target_style"], pair["dataset"]) == ("pair", None, None)
 
-
-class TestAnswers:
-    def answer(self, item="item-1", **changes):
-        return Answer(
-            task="rating", item=item, scores={"style": 3}, at="2026-01-01T00:00:00Z", **changes
-        )
-
-    def test_the_latest_answer_counts_and_the_earlier_one_stays(self, tmp_path):
-        log = AnswerLog(tmp_path / "a/rater-1.jsonl")
-        log.append(self.answer())
-        log.append(self.answer(comment="changed"))
-        again = AnswerLog(log.path)
-        assert again.latest == log.latest == {("rating", "item-1"): self.answer(comment="changed")}
-        assert len(log.path.read_text().splitlines()) == 2
-
-    def test_an_append_cut_short_is_dropped_and_the_file_goes_on(self, tmp_path):
-        log = AnswerLog(tmp_path / "rater-1.jsonl")
-        log.append(self.answer())
-        whole = log.path.read_bytes()
-        log.path.write_bytes(whole + whole[:20])  # a crash in the middle of a write
-        again = AnswerLog(log.path)
-        assert list(again.latest) == [("rating", "item-1")]
-        assert log.path.read_bytes() == whole + whole[:20]  # another process may be writing it
-        again.append(self.answer("item-2"))
-        assert list(AnswerLog(log.path).latest) == [("rating", "item-1"), ("rating", "item-2")]
-
-    @pytest.mark.parametrize("end", ["", " ", "\r", "next"])
-    def test_answers_that_no_newline_ends_are_refused_and_left_alone(self, tmp_path, end):
-        """Not read as none: the next save would cut them off."""
-        log = AnswerLog(tmp_path / "rater-1.jsonl")
-        log.append(self.answer())
-        line = log.path.read_text().rstrip("\n")
-        log.path.write_text(line + (line if end == "next" else end), newline="")
-        before = log.path.read_bytes()
-        with pytest.raises(InputError, match=r"rater-1.jsonl, line 1: .* newline"):
-            AnswerLog(log.path)
-        assert log.path.read_bytes() == before
-
-    def test_a_damaged_line_is_named(self, tmp_path):
-        log = AnswerLog(tmp_path / "rater-1.jsonl")
-        log.append(self.answer())
-        log.path.write_text(log.path.read_text() + '{"task": 1}\n' + log.path.read_text())
-        with pytest.raises(InputError, match="line 2: not an answer"):
-            AnswerLog(log.path)
-
-    def test_an_answer_is_scores_or_a_skip(self):
-        for scores, skipped in (({}, False), ({"style": 3}, True)):
-            with pytest.raises(ValueError, match="scores or is skipped"):
-                Answer(task="rating", item="item-1", scores=scores, skipped=skipped, at="")
-
-
-class TestDesk:
-    def test_resumes_where_the_rater_stopped(self, folder):
+    def test_resumes_where_the_rater_stopped(self, service, folder):
         key = keys(folder)["Ann Archer"]
-        desk = Desk(folder)
-        assert [desk.save(key, n, GOOD)["next_open"] for n in (0, 1, 3)] == [1, 2, 4]
-        desk.close()
-        desk = Desk(folder)
-        assert desk.enter(key) | {"guide": None, "scales": None, "drafts": None} == {
-            "role": "rater",
+        assert [service.save(key, n, GOOD)["next_open"] for n in (0, 1, 3)] == [1, 2, 4]
+        service = Service(folder)
+        entered = service.enter(key)
+        assert {name: entered[name] for name in entered.keys() - {"guide", "scales", "drafts"}} == {
             "study": "study",
             "started": True,
             "total": len(load_study(folder).items),
             "next_open": 2,
             "references_shown": False,
-            "drafts": None,
-            "guide": None,
-            "scales": None,
         }
-        assert desk.screen(key, 1).answer.scores == GOOD["scores"]
-        assert desk.screen(key, 2).answer is None
-        desk.close()
+        assert service.screen(key, 1)["answer"]["scores"] == GOOD["scores"]
+        assert service.screen(key, 2)["answer"] is None
 
-    def test_the_last_open_item_is_the_end(self, desk, folder):
+    def test_the_last_open_item_is_the_end(self, service, folder):
         key = keys(folder)["Ann Archer"]
-        total = desk.enter(key)["total"]
-        followed = [desk.save(key, n, {"skipped": True})["next_open"] for n in range(total)]
+        total = service.enter(key)["total"]
+        followed = [service.save(key, n, {"skipped": True})["next_open"] for n in range(total)]
         assert followed == [*range(1, total), None]
-        assert desk.screen(key, 0).skipped == tuple(range(total))
+        assert service.screen(key, 0)["skipped"] == [*range(total)]
 
-    def test_nobody_sees_anothers_answers(self, desk, folder):
+    def test_nobody_sees_anothers_answers(self, service, folder):
         known = keys(folder)
-        desk.save(known["Ann Archer"], 0, GOOD | {"flagged": True, "comment": "odd"})
-        total = desk.enter(known["Ben Baker"])["total"]
-        views = [desk.screen(known["Ben Baker"], n) for n in range(total)]
-        assert all(view.answer is None and view.done == 0 for view in views)
-        for page in (desk.overview, desk.statistics, desk.export_lines):
+        service.save(known["Ann Archer"], 0, GOOD | {"flagged": True, "comment": "odd"})
+        for screen in screens_of(service, known["Ben Baker"]):
+            assert (screen["answer"], screen["done"]) == (None, 0)
+        for page in (service.overview, service.judgments):
             with pytest.raises(AccessError):
                 page(known["Ben Baker"])
         with pytest.raises(AccessError):
-            desk.screen(known[""], 0)  # the owner rates nothing
+            service.screen(known[""], 0)  # the owner rates nothing
 
     @pytest.mark.parametrize("key", ["", "x", None, 5, "\ud800"])
-    def test_unknown_keys_open_nothing(self, desk, key):
-        for page in (desk.enter, desk.overview, lambda key: desk.save(key, 0, GOOD)):
+    def test_unknown_keys_open_nothing(self, service, key):
+        for page in (service.enter, service.overview, lambda key: service.save(key, 0, GOOD)):
             with pytest.raises(AccessError):
                 page(key)
 
     @pytest.mark.parametrize(
-        "submission",
+        "choices",
         [
             {},
             None,
@@ -383,56 +452,93 @@ class TestDesk:
             GOOD | {"comment": "\ud800"},
         ],
     )
-    def test_what_is_no_answer_is_not_kept(self, desk, folder, submission):
+    def test_what_is_no_answer_is_not_kept(self, service, folder, choices):
         key = keys(folder)["Ann Archer"]
         with pytest.raises(InputError):
-            desk.save(key, 0, submission)
-        assert desk.enter(key)["started"] is False
-        assert not (folder / "answers").exists()
+            service.save(key, 0, choices)
+        assert service.enter(key)["started"] is False
 
     @pytest.mark.parametrize("position", [-1, 10_000, "0", True, None, 0.0])
-    def test_positions_outside_the_study(self, desk, folder, position):
+    def test_positions_outside_the_study(self, service, folder, position):
         with pytest.raises(NotThereError):
-            desk.screen(keys(folder)["Ann Archer"], position)
+            service.screen(keys(folder)["Ann Archer"], position)
 
-    def test_one_server_a_study(self, desk, folder):
-        with pytest.raises(InputError, match="another process"):
-            Desk(folder)
+    def test_only_a_copy_costs_part_of_a_derived_overall(self, results, tmp_path):
+        service, known = opened(results, tmp_path / "three", per_system=2, tasks=["rating"])
+        factors = {}
+        for screen in screens_of(service, known["Ann Archer"]):
+            texts = {text["role"]: text["text"] for text in screen["texts"]}
+            is_copy = texts["source"] == texts["output"]
+            factors.setdefault(is_copy, set()).add(screen["overall_factor"])
+        assert factors == {True: {0.6}, False: {1.0}}
 
-    def test_a_study_that_was_changed_after_the_answers_is_refused(self, desk, folder):
-        desk.save(keys(folder)["Ann Archer"], 0, GOOD)
-        path = next((folder / "answers").iterdir())
-        path.write_text(path.read_text().replace('"item":"item-', '"item":"item-9'))
-        with pytest.raises(InputError, match="not part of this study"):
-            export(folder, folder / "out.jsonl")
-
-
-def desk_rater(desk, name):
-    """The pseudonym of a rater."""
-    owner = keys(desk.folder)[""]
-    return next(r["rater"] for r in desk.overview(owner)["progress"] if r["name"] == name)
+    def test_where_overall_is_asked_none_is_derived(self, service, folder):
+        screen = service.screen(keys(folder)["Ann Archer"], 0)
+        assert [aspect["name"] for aspect in screen["aspects"]] == list(GOOD["scores"])
+        assert screen["overall_factor"] is None
 
 
-def read_judgments_of(desk, owner, folder):
-    (folder / "export.jsonl").write_text(desk.export_lines(owner), "utf-8")
-    return read_judgments(folder / "export.jsonl")
+class TestOwner:
+    def test_sees_progress_agreement_and_means(self, service, folder):
+        known = keys(folder)
+        for name, style in zip(RATERS, (2, 2, 3), strict=True):
+            rate_all(service, known[name], style=style)
+        shown = service.overview(known[""])
+        assert sorted(row["name"] for row in shown["progress"]) == RATERS
+        assert all(row["done"] == row["total"] for row in shown["progress"])
+        by_aspect = {row.aspect: row for row in shown["agreement"][DIRECTION]}
+        # One decision shared by two systems is one item: six sources, two systems alike on each.
+        assert by_aspect["style"].kappa.items == len(load_study(folder).items)
+        # Every item 2, 2, 3: P = 1/3, Pe = 4/9 + 1/9, kappa = (1/3 - 5/9) / (1 - 5/9) = -1/2.
+        assert by_aspect["style"].kappa.value == pytest.approx(-0.5)
+        assert by_aspect["content"].kappa.value is None  # all scores the same
+        assert list(shown["means"][DIRECTION]) == sorted(SYSTEMS)
+        assert shown["means"][DIRECTION]["Twin9"]["style"].mean == pytest.approx(7 / 3)
+        assert shown["means"][DIRECTION]["Parrot"]["overall"].mean == 4
+
+    def test_numbers_follow_the_next_answer(self, service, folder):
+        known = keys(folder)
+        for style in (2, 5):
+            rate_all(service, known["Ann Archer"], style=style)
+            means = service.overview(known[""])["means"][DIRECTION]
+            assert means["Silent"]["style"].mean == style
+
+    def test_reads_what_raters_skipped_and_what_they_flagged(self, service, folder):
+        known = keys(folder)
+        service.save(known["Ann Archer"], 0, {"skipped": True, "comment": "two languages"})
+        service.save(known["Ben Baker"], 1, GOOD | {"flagged": True, "comment": "odd"})
+        service.save(known["Ben Baker"], 2, GOOD | {"comment": "fine"})
+        remarks = [remark["answer"] for remark in service.overview(known[""])["remarks"]]
+        told = {(answer.skipped, answer.flagged, answer.comment) for answer in remarks}
+        assert told == {(True, False, "two languages"), (False, True, "odd")}
+
+    def test_kappa_is_of_those_who_have_scored_any(self, service, folder):
+        """Two agree wholly and the third has not begun: 1, of two raters, which the page says."""
+        known = keys(folder)
+        for name in RATERS[:2]:
+            for position in range(8):
+                output = service.screen(known[name], position)["texts"][-1]["text"]
+                scores = GOOD["scores"] | {"style": 1 + len(output) % 5}
+                service.save(known[name], position, {"scores": scores})
+        style = style_agreement(service, known[""])
+        assert (style.kappa.value, len(style.raters)) == (pytest.approx(1), 2)
+        service.save(known[RATERS[2]], 0, GOOD)
+        style = style_agreement(service, known[""])
+        assert (style.kappa.items, len(style.raters)) == (1, 3)
+        assert style.alpha.interval is None
+        assert service.overview(known[""])["fewest"] == 20
 
 
 class TestExport:
-    def rate_all(self, desk, key, scores):
-        for position in range(desk.enter(key)["total"]):
-            desk.save(key, position, {"scores": scores})
-
-    def test_the_export_is_complete_and_reads_back(self, desk, folder, tmp_path):
+    def test_is_complete_and_reads_back(self, service, folder, tmp_path):
         known = keys(folder)
-        self.rate_all(desk, known["Ann Archer"], GOOD["scores"] | {"overall": 2})
-        desk.save(known["Ben Baker"], 0, {"skipped": True, "comment": "two languages"})
-        desk.save(known["Cleo Carr"], 0, GOOD | {"flagged": True, "comment": "odd"})
+        rate_all(service, known["Ann Archer"], overall=2)
+        service.save(known["Ben Baker"], 0, {"skipped": True, "comment": "two languages"})
+        service.save(known["Cleo Carr"], 0, GOOD | {"flagged": True, "comment": "odd"})
         rows = export(folder, tmp_path / "j.jsonl")
-        assert read_judgments(tmp_path / "j.jsonl") == rows
-        assert desk.export_lines(known[""]) == (tmp_path / "j.jsonl").read_text()
+        assert read_judgments(tmp_path / "j.jsonl") == rows == service.judgments(known[""])
 
-        names = {row["name"]: row["rater"] for row in desk.overview(known[""])["progress"]}
+        names = {row["name"]: row["rater"] for row in service.overview(known[""])["progress"]}
         mine = [row for row in rows if row.rater == names["Ann Archer"]]
         assert len(mine) == 5 * 6 * 4  # systems, sources, aspects: what Ann said, and no other
         assert {row.score for row in mine if row.aspect == "overall"} == {2}
@@ -442,120 +548,69 @@ class TestExport:
         assert "flagged: odd" in {row.note for row in rows}
 
         text = (tmp_path / "j.jsonl").read_text()
-        secrets = [
-            *RATERS,
-            *known.values(),
-            json.loads((folder / "private.json").read_text())["salt"],
-        ]
-        assert not any(secret in text for secret in secrets)
-
-    def test_the_owner_sees_progress_agreement_and_means(self, desk, folder):
-        known = keys(folder)
-        for name, style in zip(RATERS, (2, 2, 3), strict=True):
-            self.rate_all(desk, known[name], GOOD["scores"] | {"style": style})
-        progress = desk.overview(known[""])["progress"]
-        assert sorted(row["name"] for row in progress) == RATERS
-        assert all(row["done"] == row["total"] for row in progress)
-        statistics = desk.statistics(known[""])
-        by_aspect = {row["aspect"]: row for row in statistics["agreement"]}
-        outputs = len(load_study(folder).items)
-        # One decision shared by two systems is one item: six sources, two systems alike on each.
-        assert by_aspect["style"]["kappa"]["items"] == outputs
-        # Every item 2, 2, 3: P = 1/3, Pe = 4/9 + 1/9, kappa = (1/3 - 5/9) / (1 - 5/9) = -1/2.
-        assert by_aspect["style"]["kappa"]["value"] == pytest.approx(-0.5)
-        assert by_aspect["content"]["kappa"]["value"] is None  # all scores the same
-        means = {(row["system"], row["aspect"]): row["mean"] for row in statistics["means"]}
-        assert means["Twin9", "style"] == pytest.approx(7 / 3)
-        assert means["Parrot", "overall"] == 4
-        json.dumps(statistics, allow_nan=False)
-
-    def test_kappa_is_of_those_who_have_scored_any(self, desk, folder):
-        """Two agree wholly and the third has not begun: 1, of two raters, which the page says."""
-        known = keys(folder)
-        for name in RATERS[:2]:
-            for position in range(8):
-                style = 1 + len(desk.screen(known[name], position).texts[-1].text) % 5
-                desk.save(known[name], position, {"scores": GOOD["scores"] | {"style": style}})
-        statistics = desk.statistics(known[""])
-        (style,) = (r for r in statistics["agreement"] if r["aspect"] == "style")
-        assert (style["kappa"]["value"], len(style["raters"])) == (pytest.approx(1), 2)
-        desk.save(known[RATERS[2]], 0, {"scores": GOOD["scores"]})
-        (style,) = (r for r in desk.statistics(known[""])["agreement"] if r["aspect"] == "style")
-        assert (style["kappa"]["items"], len(style["raters"])) == (1, 3)
-        assert statistics["fewest"] == 20
-        assert style["alpha"]["interval"] is None
+        salt = json.loads((folder / "private.json").read_text())["salt"]
+        assert not any(secret in text for secret in (*RATERS, *known.values(), salt))
 
     def test_a_study_that_does_not_ask_for_overall_derives_it_from_each_raters_three(
         self, results, tmp_path
     ):
-        make(results, tmp_path / "s", tasks=["rating"])
-        desk, known = Desk(tmp_path / "s"), keys(tmp_path / "s")
+        service, known = opened(results, tmp_path / "s", tasks=["rating"])
         for name, style in zip(RATERS, (1, 1, 2), strict=True):
-            self.rate_all(desk, known[name], {"style": style, "content": 5, "fluency": 5})
-        rows = read_judgments_of(desk, known[""], tmp_path)
-        means = {(r["system"], r["aspect"]): r["mean"] for r in desk.statistics(known[""])["means"]}
-        desk.close()
-        assert {row.aspect for row in rows} == {"style", "content", "fluency", "derived_overall"}
-        assert means["Parrot", "derived_overall"] == pytest.approx((11 + 11 + 12) / 9 * 0.6)
-        assert means["Oracle9", "derived_overall"] == pytest.approx((11 + 11 + 12) / 9)
+            rate_all(service, known[name], {"style": style, "content": 5, "fluency": 5})
+        aspects = {row.aspect for row in service.judgments(known[""])}
+        assert aspects == {"style", "content", "fluency", "derived_overall"}
+        means = service.overview(known[""])["means"][DIRECTION]
+        mean = (11 + 11 + 12) / 9
+        assert means["Parrot"]["derived_overall"].mean == pytest.approx(mean * 0.6)
+        assert means["Oracle9"]["derived_overall"].mean == pytest.approx(mean)
 
     def test_mirs_tasks_show_one_text_or_two_and_no_style(self, results, tmp_path):
-        study = make(results, tmp_path / "s", tasks=["style_difference", "naturalness_absolute"])
-        desk, known = Desk(tmp_path / "s"), keys(tmp_path / "s")
-        for name in RATERS:
-            for position, question in enumerate(questions(study, desk_rater(desk, name))):
-                screen = desk.screen(known[name], position)
-                shown, item = [text.text for text in screen.texts], question.item
-                (aspect,) = screen.aspects
-                alone = aspect.name == "naturalness"
+        tasks = ["style_difference", "naturalness_absolute"]
+        service, known = opened(results, tmp_path / "s", tasks=tasks)
+        progress = service.overview(known[""])["progress"]
+        for rater, key in ((row["rater"], known[row["name"]]) for row in progress):
+            for position, question in enumerate(questions(service.study, rater)):
+                screen, item = service.screen(key, position), question.item
+                (aspect,) = screen["aspects"]
+                alone = aspect["name"] == "naturalness"
+                shown = [text["text"] for text in screen["texts"]]
                 assert shown == ([item.output] if alone else [item.source, item.output])
-                assert (screen.source_style, screen.dataset, screen.overall_factor) == (None,) * 3
-                desk.save(
-                    known[name], position, {"scores": {aspect.name: 1 + len(item.output) % 5}}
-                )
-        rows = read_judgments_of(desk, known[""], tmp_path)
-        agreed = desk.statistics(known[""])["agreement"]
-        desk.close()
+                told = [screen[n] for n in ("source_style", "dataset", "overall_factor")]
+                assert told == [None] * 3
+                scores = {aspect["name"]: 1 + len(item.output) % 5}
+                service.save(key, position, {"scores": scores})
+        rows = service.judgments(known[""])
+        agreed = service.overview(known[""])["agreement"][DIRECTION]
         assert {(row.aspect, row.scale) for row in rows} == {
             ("style_difference", "ordinal 1-5"),
             ("naturalness", "ordinal 1-5"),
         }
         assert all(row.score == 1 + len(row.output) % 5 for row in rows)
-        assert {round(row["kappa"]["value"], 9) for row in agreed} == {1}
+        assert {round(row.kappa.value, 9) for row in agreed} == {1}
 
-    def test_naturalness_is_exported_as_whether_the_output_was_chosen(self, results, tmp_path):
-        make(results, tmp_path / "s", tasks=["naturalness"])
-        desk, key = Desk(tmp_path / "s"), keys(tmp_path / "s")["Ann Archer"]
-        sources = {item.source for item in load_study(tmp_path / "s").items}
-        for position in range(desk.enter(key)["total"]):
-            shown = desk.screen(key, position).texts
-            output = next(i for i, text in enumerate(shown, start=1) if text.text not in sources)
-            desk.save(key, position, {"scores": {"naturalness_relative": output}})
-            answer = desk.screen(key, position).answer
-            assert answer.scores == {"naturalness_relative": output}
-        desk.close()
+    def test_naturalness_is_whether_the_output_was_chosen(self, results, tmp_path):
+        service, known = opened(results, tmp_path / "s", tasks=["naturalness"])
+        key, sources = known["Ann Archer"], {item.source for item in service.study.items}
+        for screen in screens_of(service, key):
+            texts = [text["text"] for text in screen["texts"]]
+            output = next(i for i, text in enumerate(texts, start=1) if text not in sources)
+            scores = {"naturalness_relative": output}
+            service.save(key, screen["position"], {"scores": scores})
+            assert service.screen(key, screen["position"])["answer"]["scores"] == scores
         rows = export(tmp_path / "s", tmp_path / "j.jsonl")
-        assert {row.score for row in rows} == {1.0}
-        assert {row.scale for row in rows} == {"nominal 0-1"}
+        assert {(row.score, row.scale) for row in rows} == {(1.0, "nominal 0-1")}
         assert "Parrot" not in {row.system for row in rows}
 
     def test_licensed_texts_stay_at_home(self, tmp_path):
         direction = "gyafc_em/informal-to-formal"
         results = write_reports(tmp_path / "results", SYSTEMS, direction=direction)
         create_study(results, [direction], None, RATERS, tmp_path / "s", per_system=2)
-        desk = Desk(tmp_path / "s")
-        ann = keys(tmp_path / "s")["Ann Archer"]
-        self.rate_all(desk, ann, GOOD["scores"])
-        desk.save(ann, 0, GOOD | {"flagged": True, "comment": SENTENCES[0][0]})  # quotes it
-        desk.close()
+        service, ann = Service(tmp_path / "s"), keys(tmp_path / "s")["Ann Archer"]
+        rate_all(service, ann)
+        quote = SENTENCES[0][0]
+        service.save(ann, 0, GOOD | {"flagged": True, "comment": quote})
         rows = export(tmp_path / "s", tmp_path / "j.jsonl")
         assert "overall" in {row.aspect for row in rows}
         assert {(row.source, row.output) for row in rows} == {(None, None)}
         assert {row.note for row in rows} == {None, "flagged"}
         assert not any(source in (tmp_path / "j.jsonl").read_text() for source, _ in SENTENCES)
-
-
-def test_without_a_number_a_small_test_set_is_drawn_whole(results, tmp_path):
-    study = create_study(results, [DIRECTION], None, RATERS, tmp_path / "whole")
-    assert study.per_system == len({item.sample_id for item in study.items})
-    assert study.per_system < 50

@@ -2,7 +2,9 @@
 
 import http.client
 import json
+import re
 import socket
+import sqlite3
 import urllib.error
 import urllib.request
 from types import SimpleNamespace
@@ -11,7 +13,7 @@ import pytest
 from annotate_study import DIRECTION, GOOD, RATERS, SYSTEMS, keys, make, write_reports
 
 from tstbench.errors import InputError
-from tstbench.spaces.annotate import create_study, serve
+from tstbench.spaces.annotate import create_study, export, serve
 
 pytest.importorskip("gradio")
 
@@ -94,8 +96,8 @@ def test_served_as_designed(running, capfd):
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ("?key=wrong", "ask the study&#x27;s owner"),
-        ("?key=", "ask the study&#x27;s owner"),
+        ("?key=wrong", "ask the study&#39;s owner"),
+        ("?key=", "ask the study&#39;s owner"),
         ("?key={key}&item=0", "you have items 1 to 24"),
         ("?key={key}&item=25", "There is no item 25"),
         ("?key={key}&item=-3", "There is no item"),
@@ -137,16 +139,15 @@ def test_good_links_open(running):
         ("save", {"position": 0, "answer": {"scores": {"style": 9}}}, 422, "score every aspect"),
         ("save", {"position": 99, "answer": GOOD}, 404, "no item 100"),
         ("enter", {"position": 0}, 422, "with no fields"),
-        ("overview", {}, 404, "for the study's owner"),
         ("results", {}, 404, "no endpoint 'results'"),
     ],
 )
 def test_a_request_that_went_wrong_is_answered_with_words(running, name, body, status, words):
-    before = [path.read_bytes() for path in running.folder.glob("answers/*")]
+    before = (running.folder / "answers.sqlite").read_bytes()
     got, content = ask(running, name, body, running.keys["Ann Archer"])
     assert got == status
     assert words in content["error"]
-    assert [path.read_bytes() for path in running.folder.glob("answers/*")] == before
+    assert (running.folder / "answers.sqlite").read_bytes() == before
 
 
 def test_a_body_without_a_length_is_not_read(running):
@@ -187,29 +188,50 @@ def test_it_answers_to_the_names_that_it_was_given(tmp_path, with_study):
         server.close()
 
 
-@pytest.mark.parametrize("name", ["enter", "overview", "statistics", "export"])
-def test_an_unknown_key_is_a_404_everywhere(running, name):
-    status, content = ask(running, name, {}, "wrong")
-    assert status == 404
-    assert "link" in content["error"]
+def test_an_unknown_key_is_a_404_everywhere(running):
+    status, content = ask(running, "enter", {}, "wrong")
+    assert (status, "link" in content["error"]) == (404, True)
+    for key in ("wrong", running.keys["Ann Archer"]):
+        status, page, _ = get(f"{running.url}export?key={key}")
+        assert status == 404
+        assert "for the study&#39;s owner" in page
 
 
-def test_an_answer_that_cannot_be_written_is_not_confirmed(running):
-    """As on a full disk: a folder where the file should be."""
-    names = {row["name"]: row["rater"] for row in overview(running)["progress"]}
-    in_the_way = running.folder / "answers" / f"{names['Cleo Carr']}.jsonl"
-    in_the_way.mkdir(parents=True)
-    status, content = ask(
-        running, "save", {"position": 0, "answer": GOOD}, running.keys["Cleo Carr"]
-    )
-    in_the_way.rmdir()
+def test_the_owners_page_and_its_export(running, tmp_path):
+    """What raters and systems are called is text; the export is what the command writes."""
+    for position in range(24):
+        ask(running, "save", {"position": position, "answer": GOOD}, running.keys["Ben Baker"])
+    remark = {"skipped": True, "comment": "<b>odd</b>"}
+    ask(running, "save", {"position": 6, "answer": remark}, running.keys["Ben Baker"])
+    key = running.keys[""]
+    status, page, headers = get(f"{running.url}?key={key}&__theme=dark")
+    assert status == 200
+    assert "<script" not in page
+    assert "script-src 'self'" in headers["content-security-policy"]
+    assert '<html lang="en" data-theme="dark">' in page
+    text = " ".join(re.sub(r"<[^>]*>", " ", page).split())
+    for words in ("24 outputs to judge, 6 for each of 5 systems and 1 direction;", "24 of 24"):
+        assert words in text
+    for name in (*RATERS, *SYSTEMS, "Agreement, mini/negative-to-positive", "Fleiss’ κ"):
+        assert name in text
+    assert "skipped &lt;b&gt;odd&lt;/b&gt;" in text
+
+    status, lines, headers = get(f"{running.url}export?key={key}")
+    assert (status, headers["content-disposition"]) == (200, 'attachment; filename="study.jsonl"')
+    export(running.folder, tmp_path / "j.jsonl")
+    assert lines == (tmp_path / "j.jsonl").read_text("utf-8") != ""
+
+
+def test_an_answer_that_cannot_be_kept_is_not_confirmed(running):
+    """As on a full disk: another program holds the file."""
+    key = running.keys["Cleo Carr"]
+    with sqlite3.connect(running.folder / "answers.sqlite", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        status, content = ask(running, "save", {"position": 0, "answer": GOOD}, key)
+        other.execute("ROLLBACK")
     assert status == 500
     assert "tell the page's owner" in content["error"]
-    assert ask(running, "enter", {}, running.keys["Cleo Carr"])[1]["started"] is False
-
-
-def overview(running):
-    return ask(running, "overview", {}, running.keys[""])[1]
+    assert ask(running, "enter", {}, key)[1]["started"] is False
 
 
 def test_without_a_study_the_page_says_what_to_do():
@@ -218,5 +240,5 @@ def test_without_a_study_the_page_says_what_to_do():
     status, content = ask(running, "enter")
     running.close()
     assert (at_root[0], with_key[0], status) == (200, 404, 404)
-    assert "No study is set up here yet" in with_key[1]
-    assert "No study is set up here yet" in content["error"]
+    for told in (at_root[1], with_key[1], content["error"]):
+        assert "No study is set up here yet" in told

@@ -42,7 +42,7 @@ def system_case_item(results: DirectionResults) -> Item | None:
     rows = []
     for n, case in enumerate(cases, 1):
         best, worst = case.rewrites[0], case.rewrites[-1]
-        texts = (case.source, _named(best.system, best.text), _named(worst.system, worst.text))
+        texts = (case.source, *(f"{one.system}: {one.text}" for one in (best, worst)))
         rows.append((f"{n}. {case.id}", *(texts if shows else ("", best.system, worst.system))))
     table = DataTable(
         name=f"system disagreements {results.name}",
@@ -158,10 +158,6 @@ def _metric_case(number: int, case: MetricCase) -> Case:
 
 def _given(source: str, references: Sequence[str]) -> list[tuple[str, str, bool, str]]:
     return [("source", source, True, ""), *(("reference", text, True, "") for text in references)]
-
-
-def _named(system: str, text: str) -> str:
-    return f"{system}: {text}"
 
 
 def draw_system_cases(cases: Sequence[SystemCase], *, texts: bool) -> Figure:

@@ -100,20 +100,17 @@ def correlation_item(matrix: CorrelationMatrix, where: str) -> Item | None:
     if not matrix.says_something:
         return None
     name, title = _TITLES[matrix.level]
-    pairs = [(i, j) for i in range(len(matrix.titles)) for j in range(i)]
-    data = []
-    for i, j in pairs:
-        cell = matrix.cells[i][j]
-        data.append(
-            (where, matrix.level, matrix.titles[j], matrix.titles[i], cell.value, cell.low,
-             cell.high, cell.points)
-        )  # fmt: skip
+    size = len(matrix.titles)
+    data = [
+        (where, matrix.level, matrix.titles[j], matrix.titles[i], cell.value, cell.low, cell.high,
+         cell.points)
+        for i in range(size)
+        for j, cell in enumerate(matrix.cells[i][:i])
+    ]  # fmt: skip
     rows = tuple(
-        (matrix.titles[i], *(_text(matrix.cells[i][j]) if j < i else "" for j in range(i + 1)),
-         *[""] * (len(matrix.titles) - i - 2))
-        for i in range(1, len(matrix.titles))
-    )  # fmt: skip
-    rows = tuple(row[: len(matrix.titles)] for row in rows)
+        (matrix.titles[i], *map(_text, matrix.cells[i][:i]), *[""] * (size - 1 - i))
+        for i in range(1, size)
+    )
     table = DataTable(
         name=f"{name} {where}",
         title=f"Pearson correlations over {matrix.unit}, {where}",

@@ -72,6 +72,13 @@ def direction_items(
     """
     first = results.ranking
     items, missing = [_ranking(results, first)], []
+
+    def add(item: Item | None, why_not: str) -> None:
+        if item is None:
+            missing.append(why_not)
+        else:
+            items.append(item)
+
     style = results.column(aspect="style")
     for name, other in (
         ("content", results.column(CONTENT, "content")),
@@ -79,11 +86,10 @@ def direction_items(
     ):
         two = (axis_of(results, style), axis_of(results, other)) if style and other else None
         title = f"Style against {name}"
-        item = _plane(results, *two, f"trade-off-{name}", title, joined) if two else None
-        if item is None:
-            missing.append(f"trade-off of style and {name}: no system has scores of both")
-        else:
-            items.append(item)
+        add(
+            _plane(results, *two, f"trade-off-{name}", title, joined) if two else None,
+            f"trade-off of style and {name}: no system has scores of both",
+        )
     axes = named_axes(results, aspects)
     for x, y in planes:
         try:
@@ -94,22 +100,19 @@ def direction_items(
             slug = re.sub("[^a-z0-9_]+", "-", f"plane-{x}-{y}".lower()).rstrip("-")
             title = f"{across.column.title} and {up.column.title}"
             item = _plane(results, across, up, slug, title, joined)
-        if item is None:
-            missing.append(f"plane of {x} and {y}: no system has both")
-        else:
-            items.append(item)
+        add(item, f"plane of {x} and {y}: no system has both")
     items.append(_scores(results, first))
-    systems = correlation_item(over_systems(results, aspects, raw_ppl=raw_ppl), results.name)
-    items += [systems] if systems else []
-    if not systems:
-        missing.append("correlations over systems: they need 4 systems that compete, and 2 scores")
+    add(
+        correlation_item(over_systems(results, aspects, raw_ppl=raw_ppl), results.name),
+        "correlations over systems: they need 4 systems that compete, and 2 scores",
+    )
     if not results.samples:
         missing.append("everything about sentences: the results have no samples.jsonl")
         return items, missing
-    sentences = correlation_item(over_sentences(results, aspects, raw_ppl=raw_ppl), results.name)
-    items += [sentences] if sentences else []
-    if not sentences:
-        missing.append("correlations over sentences: they need 2 scores of single sentences")
+    add(
+        correlation_item(over_sentences(results, aspects, raw_ppl=raw_ppl), results.name),
+        "correlations over sentences: they need 2 scores of single sentences",
+    )
     panels = by_system(results)
     if panels:
         items.append(
@@ -138,22 +141,18 @@ def direction_items(
             if classifier:
                 raise
             missing.append(f"space of styles: {error}")
-    for made, what in (
-        (system_case_item(results), "where systems disagree: it needs two systems with sentences"),
-        (
-            metric_case_item(results, aspects),
-            "where metrics disagree: it needs two scores of single sentences of one aspect",
-        ),
-        (
-            reference_case_item(results),
-            "where outputs and people's rewrites differ: it needs scores of the baseline "
-            "reference-1",
-        ),
-    ):
-        if made is None:
-            missing.append(what)
-        else:
-            items.append(made)
+    add(
+        system_case_item(results),
+        "where systems disagree: it needs two systems with sentences",
+    )
+    add(
+        metric_case_item(results, aspects),
+        "where metrics disagree: it needs two scores of single sentences of one aspect",
+    )
+    add(
+        reference_case_item(results),
+        "where outputs and people's rewrites differ: it needs scores of the baseline reference-1",
+    )
     return items, missing
 
 
@@ -292,9 +291,8 @@ def _plane(
         header=("system", style.arrow, other.arrow, "Pareto front"),
         rows=tuple(rows),
         notes=(
-            "On the Pareto front: no other system is as good by both and better by one; "
-            "bounds do not "
-            "compete.",
+            "On the Pareto front: no other system is as good by both and better by one; bounds do "
+            "not compete.",
         ),
     )
     x, y = style.metric, other.metric
@@ -306,9 +304,8 @@ def _plane(
         name=name,
         title=title,
         says=(
-            "Better is right and up. Crosses are 95% intervals; systems with a ring are on "
-            "the Pareto "
-            f"front, and what lies left of and below its line is beaten.{joins}"
+            "Better is right and up. Crosses are 95% intervals; systems with a ring are on the "
+            f"Pareto front, and what lies left of and below its line is beaten.{joins}"
         ),
         alt=f"{style.title} against {other.title} for {len(rows)} systems. Pareto front: "
         + (", ".join(plane.front) or "none"),

@@ -55,8 +55,7 @@ def lengths_item(results: DirectionResults) -> Item:
         notes=(
             "Words: mean number per sentence. To source, to references: how much longer that is. "
             "Copied: outputs that equal their source, ignoring case and spaces. = reference: "
-            "outputs "
-            "that equal one of their references. Distinct: different outputs.",
+            "outputs that equal one of their references. Distinct: different outputs.",
         ),
     )  # fmt: skip
     return Item(

@@ -31,17 +31,17 @@ class Section:
         name: of the direction; a title.
         folder: where its files are, below the report.
         says: a sentence on what it has.
+        items: with their pictures.
         cautions: what must be known to read it.
         missing: what could not be made, and why.
-        items: with their pictures.
     """
 
     name: str
     folder: str
     says: str
-    cautions: tuple[str, ...]
-    missing: tuple[str, ...]
     items: tuple[tuple[Item, Picture], ...]
+    cautions: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
     def anchor(self) -> str:

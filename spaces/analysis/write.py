@@ -13,13 +13,7 @@ from ...datasets_scripts.catalog import DIRECTIONS, as_direction
 from ...datasets_scripts.judgments.own import read_study
 from ...datasets_scripts.judgments.schema import Judgment
 from ...errors import InputError, TSTBenchError
-from ...files import (
-    atomic_folder,
-    check_free,
-    write_bytes,
-    write_json,
-    write_text,
-)
+from ...files import atomic_folder, check_free, write_bytes, write_json, write_text
 from ...pipelines.analysis.correlation import over_directions
 from ...pipelines.analysis.data import DirectionResults, HumanAspect, human_aspects, read_run
 from ...pipelines.analysis.style_space import style_maps
@@ -202,14 +196,11 @@ def _section(
     ranked = sum(not r.system.is_bound for r in results.reports)
     judged = f", judged by people: {', '.join(a.title for a in aspects)}" if aspects else ""
     others = sum(a.other_texts for a in aspects)
-    cautions = [
-        *results.cautions,
-        *(
-            [f"{others} human scores are of a text that is not the one in these results: left out."]
-            if others
-            else []
-        ),
-    ]
+    cautions = list(results.cautions)
+    if others:
+        cautions.append(
+            f"{others} human scores are of a text that is not the one in these results: left out."
+        )
     return Section(
         name=results.name,
         folder=results.name,
@@ -236,8 +227,6 @@ def _together(
         name=ALL[0].upper() + ALL[1:],
         folder="all",
         says="What holds across directions: only places within a direction are compared.",
-        cautions=(),
-        missing=(),
         items=_drawn([item]),
     )
 
@@ -269,7 +258,6 @@ def _both_ways(directions: Sequence[DirectionResults], options: AnalysisOptions)
                 name=name,
                 folder=name,
                 says="Where the two styles lie, by test sentences and by people's rewrites.",
-                cautions=(),
                 missing=tuple(missing),
                 items=_drawn(items),
             )
@@ -295,8 +283,7 @@ def _write(written: Written) -> None:
         for section in written.sections:
             for item, drawn in section.items:
                 base = folder / section.folder / item.name
-                write_bytes(base.with_name(f"{item.name}.png"), drawn.png)
-                write_bytes(base.with_name(f"{item.name}.svg"), drawn.svg)
+                write_picture(base, drawn)
                 write_text(base.with_name(f"{item.name}.csv"), item.csv)
                 write_text(base.with_name(f"{item.name}.md"), item.markdown)
                 write_text(base.with_name(f"{item.name}.tex"), item.latex)
@@ -321,6 +308,12 @@ def _write(written: Written) -> None:
                 "files": files,
             },
         )
+
+
+def write_picture(base: Path, drawn: Picture) -> None:
+    """Write ``base.png`` and ``base.svg``."""
+    write_bytes(base.with_name(f"{base.name}.png"), drawn.png)
+    write_bytes(base.with_name(f"{base.name}.svg"), drawn.svg)
 
 
 def _count(n: int, what: str) -> str:

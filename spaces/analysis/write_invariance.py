@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...files import (
-    atomic_folder,
-    check_free,
-    write_bytes,
-    write_json,
-    write_text,
-)
+from ...files import atomic_folder, check_free, write_json, write_text
 from ...pipelines.style_invariance.arithmetic import StyleInvariance
 from ...pipelines.style_invariance.measure import (
     FORMS,
@@ -26,10 +20,10 @@ from ...pipelines.style_invariance.measure import (
     StyleSample,
 )
 from ...pipelines.style_invariance.report import as_json, file_names, markdown, tables
-from ...plots.canvas import Picture, new_figure, picture, short
+from ...plots.canvas import new_figure, picture, short
 from ...plots.colours import KINDS, colour, heat, on_heat
 from ...plots.label_places import Box
-from .write import is_analysis
+from .write import is_analysis, write_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -238,18 +232,12 @@ def write_invariance(
             for form in FORMS:
                 found, centred = one.form(form), form == "centred"
                 draw = partial(draw_style_matrix, sample.styles, found, centred=centred)
-                _write(folder, f"{name}-{form}", picture(draw))
+                write_picture(folder / f"{name}-{form}", picture(draw))
             if one.map is not None:
-                _write(
-                    folder, f"{name}-map", picture(partial(draw_style_map, sample.styles, one.map))
-                )
+                draw = partial(draw_style_map, sample.styles, one.map)
+                write_picture(folder / f"{name}-map", picture(draw))
         files = {
             path.name: hashlib.sha256(path.read_bytes()).hexdigest()
             for path in sorted(folder.iterdir())
         }
         write_json(folder / JSON_FILE, {**as_json(sample, options, measured), "files": files})
-
-
-def _write(folder: Path, name: str, drawn: Picture) -> None:
-    write_bytes(folder / f"{name}.png", drawn.png)
-    write_bytes(folder / f"{name}.svg", drawn.svg)

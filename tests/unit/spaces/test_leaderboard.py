@@ -1,8 +1,10 @@
 """The leaderboard without a browser: what is compared, ranked, shown and refused."""
 
 import json
+import os
 import random
 import shutil
+import time
 from dataclasses import replace
 from threading import Event
 
@@ -14,8 +16,11 @@ from leaderboard_results import (
     THERE,
     real_results,
     report,
+    sample,
+    several_directions,
     signature,
     write,
+    write_whole,
 )
 
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
@@ -23,6 +28,7 @@ from tstbench.spaces.leaderboard import data
 from tstbench.spaces.leaderboard.correlation import correlate
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.groups import settings
+from tstbench.spaces.leaderboard.human import read_human
 from tstbench.spaces.leaderboard.overview import build_overview
 from tstbench.spaces.leaderboard.places import computed_places
 from tstbench.spaces.leaderboard.query import VIEWS, Query
@@ -238,31 +244,39 @@ class TestOverview:
         assert len({c.edition for c in overview.columns}) == 2
 
 
-class TestHuman:
-    def rows(self, system, aspect, ratings, study="study 1"):
-        return [
-            Judgment(
-                study=study,
-                dataset="mini",
-                direction=THERE,
-                system=system,
-                sample_id=f"s-{item}",
-                source=None,
-                output=None,
-                aspect=aspect,
-                scale="ordinal 1-5",
-                rater=f"rater-{rater}",
-                score=float(value),
-            )
-            for item, values in enumerate(ratings)
-            for rater, value in enumerate(values)
-        ]
+def judged(system, ratings, aspect="fluency", study="study 1", *, named=True):
+    """What several raters gave to each of several sentences."""
+    return [
+        Judgment(
+            study=study,
+            dataset="mini",
+            direction=THERE,
+            system=system,
+            sample_id=f"s-{item}" if named else None,
+            item=None if named else f"i-{item}",
+            source=None if named else "it was cold",
+            output=None if named else "it was hot",
+            aspect=aspect,
+            scale="ordinal 1-5",
+            rater=f"rater-{rater}",
+            score=value,
+        )
+        for item, values in enumerate(ratings)
+        for rater, value in enumerate(values)
+    ]
 
+
+def by_one(system, scores, study="study 1", *, named=True):
+    """One rating of fluency of each of several sentences."""
+    return judged(system, [(score,) for score in scores], study=study, named=named)
+
+
+class TestHuman:
     def test_means_beside_the_metrics_study_by_study(self, root):
         for name in ("GPT-4", "other"):
             write(root, report(name, {"joint": 0.5}))
-        rows = self.rows("gpt4", "style", [(1, 3), (5, 5), (4,), (2, 2), (3, 3)] * 4)
-        rows += self.rows("GPT-4", "style", [(1,)], study="study 2")
+        rows = judged("gpt4", [(1, 3), (5, 5), (4,), (2, 2), (3, 3)] * 4, "style")
+        rows += judged("GPT-4", [(1,)], "style", study="study 2")
         write_judgments(root / "human.jsonl", rows)
         ranking = ranking_of(root)
         assert [(c.title, c.study) for c in ranking.columns] == [
@@ -280,13 +294,13 @@ class TestHuman:
     def test_a_point_between_digits_makes_another_system(self, root):
         for name in ("llama-1.5", "llama-15"):
             write(root, report(name, {"joint": 0.5}))
-        write_judgments(root / "human.jsonl", self.rows("LLaMA 1.5", "style", [(4,)]))
+        write_judgments(root / "human.jsonl", judged("LLaMA 1.5", [(4,)], "style"))
         found = {row.entry.label: row.cells[1].value for row in ranking_of(root).rows}
         assert found == {"llama-1.5": 4.0, "llama-15": None}
 
     def test_a_derived_overall_says_that_nobody_gave_it(self, root):
         write(root, report("a", {"joint": 0.5}))
-        rows = [r for n in ("overall", "derived_overall") for r in self.rows("a", n, [(3, 4)])]
+        rows = [r for n in ("overall", "derived_overall") for r in judged("a", [(3, 4)], n)]
         write_judgments(root / "human.jsonl", rows)
         asked, derived = ranking_of(root).columns[1:3]
         assert (asked.title, derived.title) == ("Overall", "Derived overall")
@@ -304,13 +318,81 @@ class TestHuman:
         for i, name in enumerate(ratings):
             values = {"acc": 10.0 * i, "ppl": 100.0 - i, "cola": 7.0}
             write(root, report(name, values))
-        rows = [r for n, v in ratings.items() for r in self.rows(n, "overall", [(v,)])]
+        rows = [r for n, v in ratings.items() for r in judged(n, [(v,)], "overall")]
         write_judgments(root / "human.jsonl", rows)
         found = correlate(ranking_of(root))
         cells = dict(zip(found.metrics, found.cells, strict=True))
         assert cells["ACC"][0].value == cells["PPL"][0].value == pytest.approx(1.0)
         assert cells["ACC"][0].points == 4
         assert cells["CoLA"][0].value is None, "a constant orders nothing"
+
+    def test_a_skipped_item_ends_nothing(self, tmp_path):
+        rows = by_one("a", [4, None, 2]) + by_one("b", [None, 5])
+        write_judgments(tmp_path / "human.jsonl", rows)
+        found, problems = read_human(tmp_path / "human.jsonl")
+        assert problems == []
+        assert [(s.system, s.mean, s.ratings) for s in found[THERE]] == [("a", 3.0, 2), ("b", 5, 1)]
+
+    def test_an_interval_needs_to_know_which_sentence_was_rated(self, tmp_path):
+        scores = [1, 2, 3, 4, 5] * 4
+        rows = by_one("named", scores) + by_one("unnamed", scores, named=False)
+        rows += by_one("few", scores[1:])
+        write_judgments(tmp_path / "human.jsonl", rows)
+        named, unnamed, few = read_human(tmp_path / "human.jsonl")[0][THERE]
+        assert few.interval is None, "19 items are too few"
+        assert named.interval.low < named.mean < named.interval.high
+        assert (unnamed.mean, unnamed.interval) == (named.mean, None)
+
+    def test_who_does_not_compete_is_rated_and_has_no_rank(self, root):
+        """People like a reference best, and that takes no place from a system."""
+        ratings = {"a": 2, "b": 4, "c": 3, "reference-1": 5, "copy": 1}
+        for number, name in enumerate(ratings):
+            family = "human" if name == "reference-1" else "rule"
+            write(root, report(name, {"acc": 10.0 + number}, info={"family": family}))
+        rows = [row for name, value in ratings.items() for row in by_one(name, [value])]
+        write_judgments(root / "human.jsonl", rows)
+        ranking = ranking_of(root)
+        (i,) = (i for i, c in enumerate(ranking.columns) if c.human)
+        cells = {row.entry.label: row.cells[i] for row in ranking.rows}
+        assert {name: cell.value for name, cell in cells.items()} == ratings
+        assert {name: cell.ranks for name, cell in cells.items()} == {
+            "a": (3, 3), "b": (1, 1), "c": (2, 2), "reference-1": None, "copy": None,
+        }  # fmt: skip
+        assert [name for name, cell in cells.items() if cell.best] == ["b"]
+        assert correlate(ranking) is None, "three systems are too few, and bounds are none"
+
+    def test_aspects_of_two_studies_are_told_apart_in_the_picture(self, root):
+        for i in range(4):
+            write(root, report(f"s{i}", {"acc": 10.0 * i}))
+        rows = [row for i in range(4) for row in by_one(f"s{i}", [i + 1], "first study")]
+        write_judgments(root / "human.jsonl", rows)
+        assert correlate(ranking_of(root)).aspects == ("Fluency",)
+        rows += [row for i in range(4) for row in by_one(f"s{i}", [5 - i], "second study")]
+        write_judgments(root / "human.jsonl", rows)
+        found = correlate(ranking_of(root))
+        assert found.aspects == ("Fluency (first study)", "Fluency (second study)")
+        assert [cell.value for cell in found.cells[0]] == pytest.approx([1, -1])
+
+
+def test_a_view_is_made_once_for_each_state_of_the_results(root):
+    def settled(results, ranks):
+        while (view := render(results.board(), asked, ranks)).pending:
+            time.sleep(0.01)
+        return view
+
+    several_directions(root)
+    results, ranks = Results(root), RankCache()
+    asked = Query.parse({"view": "overview", "metric": "acc"})
+    overview = ranks.overview(results.board(), asked)
+    first = settled(results, ranks)
+    assert render(results.board(), asked, ranks) is first
+    assert ranks.overview(results.board(), replace(asked, rows="all")) is overview
+    for other in (replace(asked, metric="ppl"), replace(asked, view="ranking")):
+        assert render(results.board(), other, ranks) != first
+    write(root, report("Brandnew", {"acc": 99.0}))
+    after = settled(results, ranks)
+    assert ("Brandnew" in after.html, "Brandnew" in first.html) == (True, False)
+    assert after.html == settled(Results(root), RankCache()).html
 
 
 class TestResults:
@@ -472,6 +554,60 @@ class TestResults:
             assert (results.so_far().unread, results._reports) == (1, {})
             assert Desk(results, None, None, (BACK, THERE)).first == THERE
         assert results.board().unread == 0
+
+    def test_what_a_dead_process_left_is_not_shown(self, root):
+        folder = write(root, report("a", {"acc": 1.0}))
+        for hidden in (folder.parent / ".a-x", root / "mini/.new", root / ".trash"):
+            shutil.copytree(folder if hidden.parent == folder.parent else folder.parent, hidden)
+        assert [entry.label for entry in Results(root).board().entries] == ["a"]
+        assert Results(root).board().problems == ()
+
+    def test_what_no_page_can_show_is_named_and_the_rest_is_shown(self, root):
+        write(root, report("good", {"acc": 1.0}))
+        write(root, report("silent", {}, left_out=[("acc", "no scorer")]))
+        write(root, report("odd", {"acc": 1.0}, "mine/rude-to-kind-to-rude"))
+        board = Results(root).board()
+        assert [entry.label for entry in board.entries] == ["good"]
+        said = ("has no scores: there", "'mine/rude-to-kind-to-rude' is not a")
+        for words in said:
+            assert sum(words in problem for problem in board.problems) == 1
+        assert len(board.problems) == len(said)
+
+    def test_a_file_of_the_same_size_and_time_is_read_again(self, root):
+        """As a copy that keeps times, over a file that was there."""
+        file = write(root, report("a", {"acc": 1.0})) / "report.json"
+        results, state = Results(root), file.stat()
+        assert results.board().entries[0].report.tstbench == "1"
+        text = file.read_text()
+        (root / "new").write_text(text.replace('"tstbench": "1"', '"tstbench": "2"'))
+        os.utime(root / "new", ns=(state.st_atime_ns, state.st_mtime_ns))
+        assert ((root / "new").stat().st_size, (root / "new").read_text() != text) == (
+            state.st_size,
+            True,
+        )
+        (root / "new").replace(file)
+        assert results.board().entries[0].report.tstbench == "2"
+
+    def test_places_follow_the_files(self, root):
+        cache = RankCache()
+
+        def first():
+            board = Results(root).board()
+            overview = build_overview(board, "acc")
+            pending = True
+            while pending:
+                found, pending = cache.standings(board, overview)
+            return [name for name, one in found.places[0].items() if one.first == 1]
+
+        def scored(**values):
+            shutil.rmtree(root, ignore_errors=True)
+            for name, value in values.items():
+                write_whole(root / THERE, report(name, {"acc": value}), [sample(0, "a", name)])
+
+        scored(one=60.0, other=50.0)
+        assert first() == ["one"]
+        scored(one=60.0, other=70.0)
+        assert first() == ["other"]
 
     def test_a_query_is_data(self):
         assert Query.parse(None) == Query.parse([1]) == Query()

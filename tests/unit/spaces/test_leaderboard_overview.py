@@ -16,8 +16,10 @@ from leaderboard_results import (
     THERE,
     real_results,
     report,
+    sample,
     several_directions,
     write,
+    write_whole,
 )
 from markupsafe import Markup
 from places import ROOT
@@ -140,6 +142,29 @@ class TestMeanRank:
         moved = {"a": Bootstrapped(60.0, 51.0 - draws), "b": Bootstrapped(50.0, 50.0 + draws)}
         found = mean_rank_intervals(overview, [equal, moved])
         assert found == {"a": (1.0, 1.5), "b": (1.5, 2.0)}, "what was seen is in the interval"
+
+    def ranked(self, root, metric, values, replicates):
+        for name, value in values.items():
+            for direction in (THERE, BACK):
+                write(root, report(name, {metric: value}, direction))
+        overview = build_overview(Results(root).board(), metric)
+        drawn = {n: Bootstrapped(values[n], np.array(some)) for n, some in replicates.items()}
+        return mean_rank_intervals(overview, [drawn] * len(overview.columns))
+
+    def test_where_lower_is_better_the_lowest_is_first(self, root):
+        found = self.ranked(
+            root, "ppl", {"a": 90.0, "b": 300.0}, {"a": [80.0] * 40, "b": [290.0] * 40}
+        )
+        assert found == {"a": (1.0, 1.0), "b": (2.0, 2.0)}
+
+    def test_an_undefined_draw_is_the_worst(self, tmp_path):
+        draws = {"a": [60.0] * 40, "b": [float("nan")] * 40}
+        found = self.ranked(tmp_path / "two", "acc", {"a": 60.0, "b": 70.0}, draws)
+        # What was seen, b before a, is always in the interval.
+        assert found == {"a": (1.0, 2.0), "b": (1.0, 2.0)}
+        other = {"a": [60.0] * 40, "b": [float("nan")] * 40, "c": [50.0] * 40}
+        found = self.ranked(tmp_path / "three", "acc", {"a": 60.0, "b": 40.0, "c": 50.0}, other)
+        assert found == {"a": (1.0, 1.0), "b": (3.0, 3.0), "c": (2.0, 2.0)}
 
     def test_from_real_replicates(self, root):
         for direction in (THERE, BACK):
@@ -282,6 +307,25 @@ class TestDownloads:
         every = download(board, Query(view="overview", metric="acc"), form, RankCache())["text"]
         assert all(dataset in every for dataset in ("yelp", "amazon", "shakespeare"))
         assert "bounds: not ranked" in every
+
+    def test_the_file_of_one_dataset_has_no_other(self, board):
+        def directions(**query):
+            text = download(board, Query(view="overview", **query), "csv", RankCache())["text"]
+            return {row["direction"].split("/")[0] for row in csv.DictReader(io.StringIO(text))}
+
+        assert directions(metric="acc", dataset="yelp") == {"yelp"}
+        assert directions(metric="acc") == {"yelp", "amazon", "shakespeare", "styptb_tfu"}
+
+    def test_a_table_without_its_replicates_has_nothing_bold(self, root):
+        """In the moment after the board was read."""
+        for name, value in (("one", 60.0), ("other", 50.0)):
+            write_whole(root / THERE, report(name, {"acc": value}), [sample(0, "a", name)])
+        board = Results(root).board()
+        for bold in (True, False):
+            text = download(board, Query(direction=THERE), "markdown", RankCache())["text"]
+            assert ("**60.0**" in text, "60.0" in text) == (bold, True)
+            for file in root.glob("*/*/*/replicates.parquet"):
+                file.write_bytes(b"damaged")
 
     def test_every_format_is_offered(self, board):
         assert all(form in show(board.root).html for form in FORMS)

@@ -112,12 +112,6 @@ class TestServed:
         assert [a["data-name"] for a in page.all("tr") if "data-name" in a] == ["a"]
         assert {"lang"} <= dict(page.elements)["html"].keys()
 
-    def test_another_name_than_its_own_is_refused(self, url):
-        request = urllib.request.Request(url, headers={"Host": "evil.example"})
-        with pytest.raises(urllib.error.HTTPError, match="421") as refused:
-            urllib.request.urlopen(request)
-        assert b"does not answer to the name 'evil.example'" in refused.value.read()
-
     @pytest.mark.parametrize("view", [*VIEWS, HOSTILE])
     def test_a_link_cannot_write_into_the_page(self, url, view):
         plain = Page(self.get(url, view="ranking"))

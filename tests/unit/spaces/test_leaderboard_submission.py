@@ -18,10 +18,12 @@ from leaderboard_results import BACK, THERE, real_results, report, score_by_bleu
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, TSTBenchError
+from tstbench.files import process_folder
 from tstbench.pipelines.hub.licensed import LicensedTextError
 from tstbench.pipelines.report import SystemInfo, read_report, read_samples, write_report
 from tstbench.pipelines.submission import score_submission
 from tstbench.pipelines.transfer import predict
+from tstbench.spaces.leaderboard import submit
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.submission import (
     ScoreSubmission,
@@ -33,6 +35,7 @@ from tstbench.spaces.leaderboard.submission import (
     place,
 )
 from tstbench.spaces.leaderboard.submit import Desk, Form, preview
+from tstbench.spaces.web import NotThereError
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +114,12 @@ class TestSuspicions:
         assert "Preview: Sorted" in shown["html"]
         assert (shown["doubtful"], shown["scored"]) == (False, True)
 
-    def test_sentences_of_a_licensed_corpus_are_not_offered(self, results):
-        licensed = "gyafc_fr/informal-to-formal"
+    def test_sentences_of_a_licensed_corpus_are_not_offered(self, results, tmp_path, monkeypatch):
+        """Nor those of the user's own copy."""
+        small_copy(tmp_path)
+        monkeypatch.setenv("TSTBENCH_GYAFC", str(tmp_path / "GYAFC_Corpus"))
+        licensed = "gyafc_em/formal-to-informal"
+        assert load_test_set(licensed).sources
         desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE, licensed))
         file = desk.sources(THERE)
         assert file["name"] == "mini.negative-to-positive.txt"
@@ -120,6 +127,85 @@ class TestSuspicions:
         for direction in (licensed, BACK, "../x", None):
             with pytest.raises(InputError, match="are not offered"):
                 desk.sources(direction)
+
+
+def scratches():
+    """The folders of submissions; other tests of this process may have some, too."""
+    return set(process_folder().glob("tstbench-submission-*"))
+
+
+class TestDesk:
+    @pytest.fixture
+    def results(self, tmp_path):
+        return real_results(tmp_path / "results", directions=(THERE,), hostile=False)
+
+    def test_what_the_form_says_is_in_the_report_and_scratch_goes_when_it_is_published(
+        self, results, tmp_path
+    ):
+        lines = [source.replace("never", "always") for source in load_test_set(THERE).sources]
+        text = ("\n".join(lines) + "\n").encode()
+        desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
+        link = "https://example.org/outputs"
+        before = scratches()
+        form = Form(text, "new.txt", THERE, "New", "fpft", "yes", "2026-05", link, confirmed=True)
+        ticket, told = taken(desk, form)
+        assert (told["scored"], len(scratches() - before)) == (True, 1)
+        told = desk.add(ticket)
+        assert "New is on the leaderboard" in told["html"]
+        assert (told["scored"], scratches()) == (False, before)
+        (there,) = (one for one in Results(results).board().entries if one.label == "New")
+        assert there.report.system == SystemInfo(
+            name="New", family="fpft", needs_parallel=True, date="2026-05", outputs_url=link
+        )
+        assert "Score a file first" in desk.add(ticket)["html"]
+
+    def test_who_forgot_something_is_told_and_nothing_is_kept(self, results):
+        double = ("\n".join(sorted(load_test_set(THERE).sources)) + "\n").encode()
+        desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
+        before = scratches()
+        for file, name, direction, said in (
+            (b"", "", THERE, "Choose a file first"),
+            (b"one\n", "short.txt", "", "Choose a direction"),
+            (b"one\n", "short.txt", BACK, "Choose a direction"),
+            (b"one\n", "short.txt", THERE, "short.txt has 1 "),
+            (b"one\n", "../../short.jsonl", THERE, "../../short.jsonl"),
+            (b"\xff\n", "short.txt", THERE, "UTF-8"),
+            (double, "sorted.txt", THERE, "sorted by the alphabet"),
+        ):
+            ticket, told = taken(desk, Form(file, name, direction, "New"))
+            assert said in told["html"]
+            assert str(process_folder()) not in told["html"]
+            assert not told["scored"]
+            told = desk.add(ticket)
+            assert "Score a file first" in told["html"]
+            assert not told["scored"]
+        assert scratches() == before
+        for ticket in ("x", None, 3, []):
+            with pytest.raises(NotThereError, match="no longer here"):
+                desk.add(ticket)
+
+    def test_what_was_scored_goes_when_many_others_were(self, results, monkeypatch):
+        monkeypatch.setattr(submit, "_KEPT", 2)
+        lines = [source.replace("never", "always") for source in load_test_set(THERE).sources]
+        text = ("\n".join(lines) + "\n").encode()
+        desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
+        before = scratches()
+        form = Form(text, "new.txt", THERE, "New", confirmed=True)
+        oldest, *_ = (taken(desk, form)[0] for _ in range(3))
+        assert len(scratches() - before) == 2
+        with pytest.raises(NotThereError):
+            desk.look(oldest)
+
+    def test_peoples_own_rewrites_are_no_suspicion_where_they_are_called_so(
+        self, results, tmp_path
+    ):
+        """Of a bound only the form of the lines is looked at."""
+        path = tmp_path / "second.txt"
+        lines = sorted(some[1] for some in load_test_set(THERE).references)
+        path.write_text("\n".join(lines) + "\n")
+        board = Results(results).board()
+        assert check_outputs(board, path, THERE, SystemInfo(name="ours"))
+        assert check_outputs(board, path, THERE, SystemInfo(name="ours", family="human")) == []
 
 
 class TestScoring:
@@ -304,13 +390,13 @@ class TestToPullRequest:
         }
         assert files[f"{where}/report.json"] == (scored / "report.json").read_bytes()
 
-    def test_no_sentence_of_a_licensed_corpus_leaves(self, hub, scored, tmp_path):
+    @pytest.mark.parametrize("there", ["gyafc_fr/informal-to-formal", "unheard/rude-to-polite"])
+    def test_no_sentence_of_a_licensed_or_unknown_corpus_leaves(self, hub, scored, tmp_path, there):
         samples = read_samples(scored)
-        licensed = report("ours", {"acc": 1.0}, "gyafc_fr/informal-to-formal")
-        write_report(tmp_path / "licensed", licensed, samples)
-        ToPullRequest("tstbench/results", endpoint=hub.url)(tmp_path / "licensed")
+        write_report(tmp_path / "ours", report("ours", {"acc": 1.0}, there), samples)
+        ToPullRequest("tstbench/results", endpoint=hub.url)(tmp_path / "ours")
         files = self.proposed(hub)
-        assert [p.rsplit("/")[-1] for p in files if p.startswith("gyafc_fr/")] == ["report.json"]
+        assert [p.rsplit("/")[-1] for p in files if p.startswith(there)] == ["report.json"]
         assert not any(samples[0].source.encode() in content for content in files.values())
 
     def test_nor_does_one_in_the_outputs_for_an_open_corpus(

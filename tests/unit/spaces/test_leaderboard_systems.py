@@ -1,5 +1,6 @@
 """The page of a system, two systems head to head, and the outputs as a file."""
 
+import json
 import time
 import urllib.error
 import urllib.parse
@@ -22,18 +23,20 @@ from leaderboard_results import (
 )
 
 from tstbench.datasets_scripts.load import load_test_set
+from tstbench.pipelines.comparison import Compared, Comparison
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.growth import HISTORY_FILE, read_history
 from tstbench.pipelines.outputs import Outputs, read_outputs
-from tstbench.pipelines.report import read_report
+from tstbench.pipelines.report import SystemInfo, read_report
 from tstbench.pipelines.results import Stored
 from tstbench.pipelines.scoring import scoring
 from tstbench.spaces.leaderboard import ranks as ranks_module
 from tstbench.spaces.leaderboard.data import Results
+from tstbench.spaces.leaderboard.page import outputs_file
 from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranks import RankCache
 from tstbench.spaces.leaderboard.system_page import standings
-from tstbench.spaces.leaderboard.versus_page import choose_pair, comparison, decisive
+from tstbench.spaces.leaderboard.versus_page import choose_pair, comparison, decisive, versus_table
 from tstbench.spaces.leaderboard.views import render
 
 
@@ -272,6 +275,18 @@ class TestHeadToHead:
         assert "samples.jsonl is damaged" in render(board, query, RankCache()).html
         assert "samples.jsonl is damaged" in show(root, view="ranking").html
 
+    def test_the_corrected_p_value_is_the_large_one(self):
+        one = Compared(
+            "acc", "acc|v:1", "percent", True, 60.0, 50.0, low=1.0, high=19.0, p=0.012, p_holm=0.036
+        )
+        systems = (SystemInfo(name="a"), SystemInfo(name="b"))
+        found = Comparison(THERE, systems, 40, False, (one,), ())
+        html = versus_table(found, ("a", "b"))
+        assert ">0.036<small>0.012</small>" in html
+        cells = Page(html).text
+        assert "+10.0" in cells
+        assert "+1.0 to +19.0" in cells
+
 
 class TestServed:
     def test_outputs_are_a_file_that_can_be_scored(self, url, real, tmp_path):
@@ -306,3 +321,28 @@ class TestServed:
         view = called(url, "view", query={**query, "systems": "copy|gone", "setting": "00000000"})
         assert "Page 2 of 8" in view["html"]
         assert "versus" in VIEWS
+
+    def test_outputs_have_a_name_that_no_folder_can_break(self, root):
+        pytest.importorskip("starlette")
+        folder = write(root, report("o \u65e5 y", {"acc": 1.0}), [sample(0, "a", "b")])
+        odd, none = folder.name, write(root, report("none", {"acc": 1.0})).name
+        board = Results(root).board()
+        file = outputs_file(board, THERE, odd)
+        assert json.loads(file.body) == {"id": "s-0", "prediction": "b"}
+        name = 'attachment; filename="mini_negative-to-positive_o___y.jsonl"'
+        assert (file.status_code, file.headers["content-disposition"]) == (200, name)
+        file = outputs_file(board, THERE, none)
+        assert file.body == b"There are no outputs of this system to download.\n"
+        assert file.status_code == 404
+        (folder / "samples.jsonl").write_text("{}")
+        assert outputs_file(board, THERE, odd).status_code == 404
+
+    @pytest.mark.parametrize("value", ["2", "-1", "x", HOSTILE])
+    def test_no_parameter_and_no_value_of_a_link_breaks_the_page(self, url, value):
+        others = ("page", "deep_link", "request", "user", "__theme", "lang")  # Gradio's, the Hub's
+        query = {"view": "samples", "direction": BACK, **dict.fromkeys(("p", *others), value)}
+        address = f"{url}?{urllib.parse.urlencode(query)}"
+        with urllib.request.urlopen(address) as answer:
+            text = Page(answer.read().decode()).text
+        assert f"Page {2 if value == '2' else 1} of 8" in text
+        urllib.request.urlopen(urllib.request.Request(address, method="HEAD")).close()

@@ -15,9 +15,6 @@ from tstbench.datasets_scripts.fingerprint import fingerprint, style_fingerprint
 from tstbench.datasets_scripts.load import load_styles, load_test_set, split_to_learn
 from tstbench.datasets_scripts.sources import PackageFile, UserFile
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
-from tstbench.files import read_lines
-
-N2P = "mini/negative-to-positive"
 
 
 def user_file(name):
@@ -58,18 +55,6 @@ def tiny(tmp_path):
     )
     catalog.register(corpus)
     return tmp_path
-
-
-def test_test_set_is_the_raw_files_line_by_line():
-    got = load_test_set(N2P)
-    folder = PackageFile("mini/data/test.0").locate().parent
-    assert list(got.sources) == [PAPER_V1(line) for line in read_lines(folder / "test.0")]
-    columns = [read_lines(folder / f"reference{k}.0") for k in range(4)]
-    assert [list(refs) for refs in got.references] == [
-        [PAPER_V1(line) for line in row] for row in zip(*columns, strict=True)
-    ]
-    assert got.ids[17] == "mini-test-0-00017"
-    assert (got.part, got.cleaning, str(got.direction)) == ("test", "paper-v1", N2P)
 
 
 def test_fingerprint_is_sha256_of_json_lines():

@@ -174,13 +174,6 @@ class TestAgreement:
         assert got.kappa.value == pytest.approx(case["kappa"], abs=5e-4)
         assert len(got.raters) == 14
 
-    def test_a_case_by_hand(self):
-        # Two raters, items (1,1) (1,1) (2,2) (1,2). Kappa: P = 3/4, Pe = (5/8)^2 + (3/8)^2 = 34/64,
-        # (3/4 - 34/64) / (1 - 34/64) = 7/15. Alpha: Do = 2/8, De = 2*5*3 / (8*7), 1 - Do/De = 8/15.
-        (got,) = agreement(table_rows([[1, 1, 2, 1], [1, 1, 2, 2]], "nominal 1-2"), resamples=0)
-        assert got.kappa.value == pytest.approx(7 / 15)
-        assert got.alpha.value == pytest.approx(8 / 15)
-
     def test_skipped_scores_are_missing_not_zero(self):
         (got,) = agreement(table_rows([[1, 2, 3, None], [1, 2, 3, 5], [1, 2, 4, 5]], "ordinal 1-5"))
         assert (got.kappa.items, got.alpha.items) == (3, 4)
@@ -213,20 +206,6 @@ class TestAgreement:
             assert got.alpha.value is None
             assert got.alpha.interval is None
 
-    def test_the_interval_holds_the_value_and_narrows_with_more_items(self):
-        rng = np.random.RandomState(0)
-
-        def width(n):
-            true = rng.randint(1, 6, size=n)
-            raters = [np.clip(true + rng.randint(-1, 2, size=n), 1, 5).tolist() for _ in range(3)]
-            (got,) = agreement(table_rows(raters, "ordinal 1-5"), resamples=200)
-            for coefficient in (got.kappa, got.alpha):
-                bounds = coefficient.interval
-                assert bounds.low < coefficient.value < bounds.high
-            return got.alpha.interval.high - got.alpha.interval.low
-
-        assert width(400) < width(25)
-
     def test_the_interval_is_that_of_the_packages_alpha_on_resampled_items(self):
         random = np.random.RandomState(1)
         true = random.randint(1, 6, size=30)
@@ -244,6 +223,7 @@ class TestAgreement:
         ]
         low, high = np.percentile(alphas, [2.5, 97.5])
         assert (got.alpha.interval.low, got.alpha.interval.high) == pytest.approx((low, high))
+        assert got.kappa.interval.low < got.kappa.value < got.kappa.interval.high
 
     def test_directions_apart_or_pooled(self):
         here = table_rows([[1, 2, 5], [1, 2, 5]], "ordinal 1-5")

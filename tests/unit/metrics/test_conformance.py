@@ -400,7 +400,7 @@ def test_bad_input_is_refused_and_the_module_still_works(message, test_set):
     assert values(module.compute(**given)) == values(evaluate.load("metrics/bleu").compute(**given))
 
 
-@pytest.mark.parametrize("name", ["acc", "ppl", "joint", "sti"])
+@pytest.mark.parametrize("name", ["acc", "ppl", "joint", "sti", "wmd"])
 def test_a_direction_that_is_needed_is_asked_for(name, test_set):
     with pytest.raises(InputError, match="a direction"):
         evaluate.load(f"metrics/{name}").compute(

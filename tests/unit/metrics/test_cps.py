@@ -11,7 +11,7 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingScorerError, UnknownNameError
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import measure, needs, plan, roles_needed
+from tstbench.metrics.measure import measure, needs, roles_needed
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.artefacts import ScorerCard, store
 from tstbench.metrics.scorers.masking import style_words, without_words, word_spans
@@ -136,13 +136,6 @@ def test_the_classifier_reads_what_it_was_said_to_read(home, inputs, tmp_path, m
     assert asked == [*need.texts] == ["the food's good.", "the food's bad."]
 
 
-def test_options_of_masking_are_not_in_the_signature_of_whole_sentences(home, inputs):
-    scorers = Scorers(EMBEDDED, inputs.direction)
-    plain = plan(["cps"], inputs, scorers)["cps"]
-    other = plan(["cps"], inputs, scorers, choices({"cps": {"steps": 3, "threshold": 0.9}}))["cps"]
-    assert str(plain) == str(other)
-
-
 @pytest.mark.parametrize("kind", ["transformer", "finetuned"])
 def test_the_stored_transformer_of_the_dataset_is_found(home, inputs, tmp_path, kind):
     from tstbench.metrics.scorers.transformer import TransformerModel
@@ -207,12 +200,4 @@ def test_the_advice_without_the_default_weights_works_word_for_word(
     folder = dict(line.split("\t") for line in out.splitlines() if line.count("\t") == 1)["folder"]
     code, out, err = command_line(capsys, *command, "--scorer", f"attribution={folder}")
     assert code == 0, err
-    assert "1.000" in out
-
-
-def test_it_is_on_the_command_line(home, capsys):
-    code, out, _ = command_line(
-        capsys, "evaluate", "--baseline", "copy", "--direction", DIRECTION, "--metrics", "cps"
-    )
-    assert code == 0
     assert "1.000" in out

@@ -9,6 +9,8 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.spatial.distance import cosine
 from scipy.special import expit
@@ -16,7 +18,7 @@ from scipy.stats import gmean, hmean
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from tstbench.errors import InputError
+from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.bleu.bleu import bleu_statistics
 from tstbench.metrics.cps.cps import cps_statistics
 from tstbench.metrics.fluency.fluency import graded_statistics
@@ -369,6 +371,8 @@ def test_a_threshold_that_is_no_share(threshold):
     said = f"the threshold of attribution is {threshold}: it must be from 0 to 1"
     with pytest.raises(InputError, match=f"^{re.escape(said)}$"):
         style_words(np.ones(2), threshold)
+    with pytest.raises(UnknownNameError, match="releesed"):
+        style_words(np.ones(2), 0.5, "releesed")
 
 
 @pytest.mark.parametrize("values", [[1.0, np.nan], [-np.inf, 2.0]])
@@ -386,6 +390,29 @@ def test_words_are_masked_where_they_stand_and_removed_with_their_space():
     assert without_words(text, spans, [], "<m>") == text
     assert without_words(text, spans, [], None) == "No, the soup's cold!"
     assert without_words(text, spans, [5, 4], "") == "No, the  soup's\t"
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.text(alphabet="ab '.,é-", max_size=20), st.data())
+def test_words_hold_what_their_pieces_hold(text, data):
+    words = word_spans(text)
+    assert [a < b for a, b in words] == [True] * len(words)
+    assert "".join(text[a:b] for a, b in words) == "".join(text.split())
+    shares = st.lists(st.floats(-5, 5), min_size=len(words), max_size=len(words))
+    values = np.array(data.draw(shares))
+    assert word_attributions(words, values, words) == pytest.approx(values)
+    threshold = data.draw(st.floats(0, 1))
+    chosen = style_words(values, threshold, "covering")
+    assume(values.any())
+    held = np.abs(values)[chosen].sum() / np.abs(values).sum()
+    assert held >= threshold - 1e-9
+    fewer = style_words(values, threshold)
+    held = np.abs(values)[fewer].sum() / np.abs(values).sum()
+    assert held <= threshold + 1e-9 or len(fewer) == 1
+    assert sorted(np.abs(values)[chosen], reverse=True) == list(np.abs(values)[chosen])
+    left = without_words(text, words, chosen, None)
+    kept = [text[a:b] for i, (a, b) in enumerate(words) if i not in chosen]
+    assert "".join(left.split()) == "".join(kept)
 
 
 # -- naturalness ---------------------------------------------------------------------------------

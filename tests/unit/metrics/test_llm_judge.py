@@ -216,13 +216,6 @@ def test_what_cannot_be_read_is_left_out_and_counted_by_wording():
     assert found["judge_unread"].statistics.per_sentence == pytest.approx([100 * 2 / 11] * 6)
 
 
-def test_nothing_readable_has_no_value():
-    with serving(answer=lambda _: "well") as server:
-        found = judged(server, ("judge_style", "judge_unread"), wordings=1)
-    assert math.isnan(found["judge_style"].value)
-    assert found["judge_unread"].value == 100
-
-
 def test_an_empty_output_is_worst_and_not_asked_about():
     texts = inputs(predictions=["", "so nice", "so nice", " ", "fine", "fine"])
     with serving(answer=lambda asked: str(list(ends(asked))[1])) as server:

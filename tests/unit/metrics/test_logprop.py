@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import math
 import shutil
 
 import numpy as np
@@ -21,7 +20,6 @@ from transformers import (
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.logprop.logprop import logprop_statistics
 from tstbench.metrics.logprop.prompt_files import load_prompts
 from tstbench.metrics.measure import measure, plan
 from tstbench.metrics.options import choices
@@ -184,17 +182,6 @@ def test_the_metric_by_hand(llama):
                 hand.append(score)
             assert found[metric].statistics.per_sentence == pytest.approx(hand, abs=1e-5)
             assert found[metric].value == pytest.approx(np.mean(hand), abs=1e-5)
-
-
-def test_an_output_that_is_its_source_gains_from_the_source():
-    """A case by hand: what is subtracted is the same text's likelihood without the source."""
-    given, alone = np.array([[-4.0, 2], [-6.0, 3]]), np.array([[-10.0, 2], [-6.0, 3]])
-    failed = np.array([False, False])
-    assert logprop_statistics(given, alone, failed, 100).per_sentence.tolist() == [3.0, 0.0]
-    assert logprop_statistics(given, None, failed, 100).value == -2.0
-    failed = np.array([True, False])
-    assert logprop_statistics(given, None, failed, 100).value == (-math.log(100) - 2) / 2
-    assert logprop_statistics(given, alone, failed, 100).value == 0.0
 
 
 def test_the_identity_has_model_prompts_and_number_type(llama, gpt2, tmp_path):

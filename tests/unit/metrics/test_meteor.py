@@ -17,7 +17,7 @@ from tstbench.datasets_scripts.judgments.mir2019 import read_npz
 from tstbench.files import read_lines
 from tstbench.metrics.wmd import meteor as module
 from tstbench.metrics.wmd.meteor import has_wordnet, meteor
-from tstbench.metrics.wmd.wmd import NO_MATCH, sentence_bleu
+from tstbench.metrics.wmd.wmd import NO_MATCH, compare, sentence_bleu
 
 WORDS = "soup soups souped broth a a the The dog dogs dogged café cafés über не".split()
 
@@ -190,6 +190,9 @@ def test_meteor_with_synonyms_by_hand(wordnet):
     # "eats" alone; with synonyms "hound", "eats" and "broths" too, whose stem is "broth".
     assert meteor(one, two) == pytest.approx(by_hand(1, 1, 5, 4))
     assert meteor(one, two, synonyms=True) == pytest.approx(by_hand(3, 1, 5, 4))
+    pairs = [(["soup"], ["broth"])]
+    assert compare("meteor", pairs).tolist() == [0]  # asked for by name
+    assert compare("meteor", pairs, synonyms=True).tolist() == [0.5]
 
 
 def test_meteor_with_synonyms_is_nltks(wordnet):

@@ -33,7 +33,6 @@ from tstbench.metrics.scorers.prepare import TRAINED, is_trained_here
 from tstbench.metrics.scorers.profile import PROFILES, Profile, Scorers
 from tstbench.metrics.scorers.roles import OURS, Found, role
 from tstbench.metrics.scorers.train import trainer
-from tstbench.metrics.signature import Signature
 from tstbench.metrics.text import preparation
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.outputs import Outputs
@@ -97,46 +96,19 @@ def test_a_number_is_stated_with_all_its_digits(prepared, inputs, scorers, metri
     assert f"|{option}:3|" in said[2]
 
 
-DEFAULTS = {
-    "acc": {"protocol": "cleaned"},
-    "bertscore": {"protocol": None, "reduce": "max"},
-    "bleu": {"protocol": None},  # the language's
-    "bleurt": {"reduce": "max"},
-    "chrf": {"beta": 2.0, "char_order": 6, "word_order": 0, "lowercase": False, "clean": True},
-    "cola": {"protocol": None},
-    "cps": {
-        "mask": "none", "threshold": 0.3, "rule": "published", "unit": "pieces",
-        "placeholder": "[PAD]", "steps": 50, "baseline": "pad", "output": "probability",
-    },
-    "fluency": {"combine": "acceptable"},
-    "joint": {"weights": (1.0, 1.0, 1.0), "calibration": "calibrated-v1", "mean": "geometric"},
-    "llm_judge": {
-        "style_prompts": "style-v1", "content_prompts": "content-v1",
-        "fluency_prompts": "fluency-v1", "wordings": 11, "explain": False, "expected": False,
-        "temperature": 0.0, "max_tokens": None, "omit": "", "extra": "",
-    },
-    "lm_ppl": {"first": "bos", "average": "tokens"},
-    "logprop": {"prompts": "v1", "subtract": "nothing"},
-    "meaning": {"combine": "mean", "reduce": "max"},
-    "naturalness": {
-        "human": "sources+references", "folds": 10, "unigram_penalty": 1.0, "neural_penalty": 0.01,
-        "seed": 0,
-    },
-    "ppl": {"protocol": None, "norm": "words"},
-    "sim": {"reduce": "max"},
-    "sti": {"ground": "uniform", "temperature": 1.0, "of": "whole"},
-    "surface": {"equal": "letters"},
-    "wmd": {
-        "mask": "none", "placeholder": "learned", "tokens": "words", "synonyms": "auto",
-        "meteor": "2007",
-    },
-}  # fmt: skip
-
-
-def test_what_a_metric_does_unless_told_otherwise():
-    """Another default would give other numbers to the same command."""
-    usual = {name: dataclasses.asdict(family.options()) for name, family in families().items()}
-    assert usual == DEFAULTS
+def test_what_is_done_unless_told_otherwise_where_no_signature_says_so():
+    """Masks are not asked for: their defaults are in no usual signature (test_whole_signatures)."""
+    usual = {name: dataclasses.asdict(families()[name].options()) for name in ("cps", "wmd")}
+    assert usual == {
+        "cps": {
+            "mask": "none", "threshold": 0.3, "rule": "published", "unit": "pieces",
+            "placeholder": "[PAD]", "steps": 50, "baseline": "pad", "output": "probability",
+        },
+        "wmd": {
+            "mask": "none", "placeholder": "learned", "tokens": "words", "synonyms": "auto",
+            "meteor": "2007",
+        },
+    }  # fmt: skip
 
 
 def test_joint_reads_every_reference_if_a_sentence_has_two():
@@ -279,21 +251,6 @@ def test_another_encoder_and_layer_by_name(prepared, inputs, tmp_path):
         Scorers(EMBEDDED.with_scorers([f"encoder={folder}@9"]), None).find("encoder")
     with pytest.raises(InputError, match="'@' must be followed by a layer number"):
         Scorers(EMBEDDED.with_scorers([f"encoder={folder}@last"]), None).find("encoder")
-
-
-def test_another_classifier_by_folder(prepared, inputs, tmp_path):
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
-
-    folder = make_bert(tmp_path / "styles")
-    config = BertConfig.from_pretrained(folder, id2label={0: "positive", 1: "negative"})
-    BertForSequenceClassification(config).save_pretrained(folder)
-    BertTokenizer.from_pretrained(folder).save_pretrained(folder)
-    mine = Scorers(EMBEDDED.with_scorers([f"classifier={folder}"]), inputs.direction)
-    (outcome,) = measure(["acc"], inputs, mine).values()
-    assert "|classifier:styles#" in str(outcome.signature)
-    distribution = mine.load("classifier").distribution(list(inputs.predictions))
-    assert mine.load("classifier").styles == ("negative", "positive")
-    assert distribution.shape == (len(inputs.predictions), 2)
 
 
 def test_a_language_model_by_file(prepared, inputs):
@@ -445,14 +402,6 @@ def test_what_learns_from_the_dataset_reads_its_language():
 # -- signatures -----------------------------------------------------------------------------------
 
 
-def test_provenance_takes_no_part_in_comparisons():
-    one = Signature.of("acc", {"tstbench": "0.1.0"}, v=1)
-    two = Signature.of("acc", {"tstbench": "9.9.9"}, v=1)
-    assert one == two
-    assert one.made_with != two.made_with
-    assert Signature.of("acc", v=2) != one
-
-
 def test_what_a_metric_reads_is_asked_for():
     scorers = Scorers(EMBEDDED, None)
     bare = check_inputs(["a text"])
@@ -465,13 +414,6 @@ def test_what_a_metric_reads_is_asked_for():
         with pytest.raises(InputError, match=message):
             plan([metric], bare, scorers)
 
-
-def test_failed_predictions():
-    inputs = check_inputs(["a", " ", ""])
-    np.testing.assert_array_equal(inputs.failed, [False, True, True])
-
-
-# -- metrics that compare systems -----------------------------------------------------------------
 
 # -- found by use ---------------------------------------------------------------------------------
 

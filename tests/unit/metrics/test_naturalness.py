@@ -1,12 +1,9 @@
 """Naturalness: by hand, against scikit-learn, and on texts whose answer is known."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from prepared import DIRECTION, prepared_home
 from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
@@ -18,7 +15,6 @@ from tstbench.metrics.naturalness.naturalness import (
     FAMILY,
     Texts,
     cross_fit,
-    log_probability_per_word,
     naturalness_statistics,
     unigram_features,
 )
@@ -89,49 +85,6 @@ def test_what_is_learned_from_never_contains_the_sentence():
         assert (np.delete(own, fitted.fold[i]) != 0).all()
     margins = fitted.margins(features[[row[text] for text in texts.outputs["x"]]])
     assert (margins < fitted.margins(features[:n])).all()
-
-
-def test_margins_are_those_of_scikit_learn_on_the_other_folds():
-    generator = np.random.default_rng(0)
-    n = 20
-    texts = Texts([f"h{i}" for i in range(n)], [()] * n, {"m": [f"m{i}" for i in range(n)]})
-    row = {f"h{i}": i for i in range(n)} | {f"m{i}": n + i for i in range(n)}
-    features = generator.normal(size=(2 * n, 3)) * [1, 5, 0.1]
-    fitted = cross_fit(texts, features, row, penalty=0.5, standardize=True, folds=5, seed=3)
-    found = fitted.margins(features[n:])
-    for number in range(5):
-        kept = np.flatnonzero(fitted.fold != number)
-        rows = [*kept, *(n + kept)]
-        centre, scale = features[rows].mean(axis=0), features[rows].std(axis=0)
-        model = LogisticRegression(C=0.5 / 2, tol=1e-10)  # its examples' weights sum to 2 n
-        model.fit((features[rows] - centre) / scale, [1] * len(kept) + [0] * len(kept))
-        held = np.flatnonzero(fitted.fold == number)
-        want = model.decision_function((features[n + held] - centre) / scale)
-        np.testing.assert_allclose(found[held], want, atol=1e-5)
-
-
-def test_weights_balance_human_and_machine_sources_and_references():
-    texts = Texts(
-        ["a", "b"], [("c", "d", "e"), ()], {"x": ["p", ""], "y": ["a", "q"], "z": ["d", "q"]}
-    )
-    some, labels, weights = texts.examples([0, 1])
-    # Empty outputs, copies and references are no machine text.
-    assert some == ["a", "b", "c", "d", "e", "p", "q", "q"]
-    assert labels.tolist() == [1] * 5 + [0] * 3
-    assert weights[:2].sum() == weights[2:5].sum() == 0.5
-    assert weights[5:].sum() == 1.0
-    some, labels, weights = dataclasses.replace(texts, learn_sources=False).examples([0, 1])
-    assert some == ["c", "d", "e", "p", "q", "q"]
-    assert weights[:3].sum() == weights[3:].sum() == 1.0
-    _, _, alone = Texts(["a", "b"], [(), ()], texts.outputs).examples([0, 1])
-    assert alone[:2].sum() == alone[2:].sum() == 1.0
-
-
-def test_language_models_are_mixed_and_the_end_counts_as_a_word():
-    first, second = np.array([-2.0, -4.0]), np.array([-3.0, -1.0])
-    found = log_probability_per_word([first, second], np.array([3, 0]))
-    want = [np.log((1e-2 + 1e-3) / 2) / 4, np.log((1e-4 + 1e-1) / 2)]
-    np.testing.assert_allclose(found, want)
 
 
 @pytest.mark.parametrize("metric", LEARNED)

@@ -5,8 +5,6 @@ cache under the names of the real ones, with more layers than are read: its own 
 """
 
 import dataclasses
-import json
-import math
 import re
 
 import evaluate
@@ -15,11 +13,10 @@ import pytest
 import torch
 from bert_score import BERTScorer
 from places import ROOT
-from prepared import DIRECTION, command_line, prepared_home
+from prepared import prepared_home
 from tiny_models import make_bert
 from transformers import BertConfig, BertForSequenceClassification
 
-from tstbench.metrics.bleu.bleu import PROTOCOLS
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.classifiers import HUB_CLASSIFIERS
 from tstbench.metrics.scorers.profile import PROFILES
@@ -79,26 +76,6 @@ def test_every_choice_of_every_profile():
     assert usual.of("bleu").protocol is None  # the language's: "tstbench"
     assert all(usual.of(one).protocol is None for one in ("ppl", "bertscore", "cola"))  # "paper"
     assert (LEVEL, RESAMPLES) == (0.95, 1000)
-
-
-def test_every_choice_of_every_protocol():
-    """tstbench: the paper's code (lower-case, nltk); whitespace: split at blanks, case kept, as
-    multi-bleu.perl does on uncleaned files; the others: sacreBLEU's defaults (Post, 2018), which
-    smooth with "exp".
-    """
-    fields = ("tokenize", "lowercase", "short_totals", "smooth")
-    assert {n: tuple(getattr(p, f) for f in fields) for n, p in PROTOCOLS.items()} == {
-        "tstbench": ("nltk", True, "one", "none"),
-        "tstbench-punkt": ("nltk-punkt", True, "one", "none"),
-        "whitespace": ("whitespace", False, "zero", "none"),
-        "13a": ("13a", False, "zero", "exp"),
-        "intl": ("intl", False, "zero", "exp"),
-        "char": ("char", False, "zero", "exp"),
-        "zh": ("zh", False, "zero", "exp"),
-        "ja-mecab": ("ja-mecab", False, "zero", "exp"),
-        "ko-mecab": ("ko-mecab", False, "zero", "exp"),
-    }
-    assert {field.name for field in dataclasses.fields(PROTOCOLS["13a"])} == {"name", *fields}
 
 
 def test_the_published_acceptability_classifier():
@@ -191,30 +168,6 @@ def test_the_paper_profile_reads_layer_9_and_takes_the_mean(published, tmp_path,
         per_sentence=True,
     )
     np.testing.assert_allclose(other["details"]["s_bert"]["per_sentence"], cased, atol=1e-5)
-
-
-def test_the_paper_profile_on_the_command_line(published, tmp_path, capsys):
-    code, out, err = command_line(
-        capsys, "evaluate", "--baseline", "reference-2", "--direction", DIRECTION, "--profile",
-        "paper", "--metrics", "s_bert", "cola", "s_bleu", "--json",
-    )  # fmt: skip
-    assert code == 0, err
-    report = json.loads(out.splitlines()[0])
-    scores = {score["metric"]: score for score in report["scores"]}
-    assert {score["profile"] for score in scores.values()} == {"paper"}
-    assert (
-        "|layer:9|reduce:mean|rescale:no|protocol:paper|text:fold+lower|"
-        in scores["s_bert"]["signature"]
-    )
-    assert f"|classifier:{COLA}#" in scores["cola"]["signature"]
-    code, out, err = command_line(
-        capsys, "evaluate", "--baseline", "reference-2", "--direction", DIRECTION, "--profile",
-        "paper", "--scorer", "encoder=FacebookAI/roberta-large@10", "--metrics", "s_bert", "--json",
-    )  # fmt: skip
-    assert code == 0, err
-    (other,) = json.loads(out.splitlines()[0])["scores"]
-    assert not math.isclose(other["value"], scores["s_bert"]["value"], abs_tol=1e-4)
-    assert other["signature"] != scores["s_bert"]["signature"]
 
 
 def test_acceptable_is_what_the_model_calls_label_0_of_lower_case_text(published):

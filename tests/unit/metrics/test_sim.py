@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import measure, plan
+from tstbench.metrics.measure import measure
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_folder
@@ -101,7 +100,3 @@ def test_views_of_the_family(test_set):
     mean = choices({"sim": {"reduce": "mean"}})
     other = measure(["multi_sim"], inputs, scorers, mean)["multi_sim"]
     assert other.value < found["multi_sim"].value
-    with pytest.raises(UnknownNameError, match=r"sim\.reduce 'median'"):
-        choices({"sim": {"reduce": "median"}})
-    with pytest.raises(InputError, match="s_sim needs sources"):
-        plan(["s_sim"], check_inputs(["a"]), scorers)

@@ -139,6 +139,8 @@ def test_signatures_carry_where_they_were_made():
     assert again.provenance == (("torch", "2.2:cpu"), ("nltk", "3.9"))
     assert again.as_dict() == {"v": "2", "protocol": "own"}
     assert list(again) == [("v", "2"), ("protocol", "own")]
+    other = Signature.of("acc", {"torch": "9"}, v=2, protocol="own")
+    assert signature == other != Signature.of("acc", versions, v=3, protocol="own")
     assert Signature.parse("acc|v:2|protocol:own").provenance == ()
     assert Signature.parse("acc|data:a:b").fields == (("data", "a:b"),)
     for identity, made_with in (("acc|nonsense", ""), ("|v:1", ""), ("acc|v:1", "nonsense")):

@@ -5,9 +5,8 @@ import pytest
 
 import tstbench
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import measure, plan
+from tstbench.metrics.measure import measure
 from tstbench.metrics.options import choices
 from tstbench.metrics.registry import METRICS
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
@@ -67,10 +66,3 @@ def test_no_length_is_the_best_one():
     ]
     assert "Ranked by copies." in str(found)
     assert METRICS["length_ratio"].better == "neither"
-
-
-def test_refused():
-    with pytest.raises(UnknownNameError, match=r"surface\.equal 'letter'. Did you mean 'letters"):
-        choices({"surface": {"equal": "letter"}})
-    with pytest.raises(InputError, match="copy_rate needs sources"):
-        plan(["copy_rate"], check_inputs(["a"]), SCORERS)

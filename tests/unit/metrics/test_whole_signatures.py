@@ -241,7 +241,7 @@ OPTIONS = {
     ("naturalness", "seed", 1): "naturalness_unigram naturalness_neural",
 }
 # Data that may not be here, a cased classifier, one that sees punctuation: test_wmd.py,
-# test_profiles.py, test_text_protocols.py
+# test_profiles.py, test_text.py
 ELSEWHERE = {("wmd", "synonyms"), ("cola", "protocol"), ("acc", "protocol")}
 # Of two styles, ordinal distances are uniform ones.
 FAR = '{"styles": ["negative", "positive"], "distances": [[0, 3], [3, 0]]}'

@@ -6,10 +6,14 @@ this project on the authors' files.
 """
 
 import re
+import subprocess
+import sys
 
 import kenlm
 import pytest
-from nltk.tokenize import word_tokenize
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from nltk.tokenize import NLTKWordTokenizer, word_tokenize
 from prepared import DIRECTION, prepared_home
 
 from tstbench.datasets_scripts.catalog import parse_direction
@@ -22,7 +26,17 @@ from tstbench.metrics.scorers.classifiers import load_classifier
 from tstbench.metrics.scorers.language_model import train_language_model
 from tstbench.metrics.scorers.prepare import prepare
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.metrics.text import preparation, tokenized, tokens_name
+from tstbench.metrics.text import (
+    _SPLIT,
+    _first,
+    _inside,
+    _last,
+    _tokenizer,
+    nltk_tokens,
+    preparation,
+    tokenized,
+    tokens_name,
+)
 from tstbench.store import data_fingerprint
 
 EMBEDDED = PROFILES["embedded"]
@@ -102,6 +116,97 @@ def test_the_papers_protocol_is_for_english():
         german.reading("bertscore", "paper")
     with pytest.raises(UnknownNameError, match="papers"):
         choices({"ppl": {"protocol": "papers"}})
+
+
+# -- words as NLTK has them ----------------------------------------------------------------------
+
+# Everything that NLTK's expressions name, and what it compares with: case, digits, other letters.
+MARKS = "ab15.,:;'\"`?!()[]{}<>@#$%&*-–—«»“”‘’„é…İſ"
+PIECES = (
+    "cannot gimme gımme gonna gotta lemme wanna d'ye more'n 'tis 'twas n't 's 'S 'm 'll 'LL N'T"
+    " '' `` ..."
+).split()
+TRAPS = st.lists(st.sampled_from([*MARKS, *PIECES, *[" "] * 4]), max_size=14).map("".join)
+ENDS = st.lists(st.sampled_from(" .])}>\"'»”’"), max_size=6).map("".join)  # of a last sentence
+
+
+@pytest.mark.slow
+@settings(max_examples=400, deadline=None, derandomize=True)
+@example("oh gımme it", " now")  # "i" without its dot is one for expressions that ignore case
+@example('"go on', " .")
+@example("''go on", "?")
+@example("'tis more'n good", ".")
+@example("they said it's good .", "\"' )")
+@example("they said so.", " ’")
+@example("they said so.", " ) ]")
+@example("they said so.", " }>")
+@example("they said so.", " »” '")
+@example("they said so.", ' )"')
+@example("they said it was well", "-")
+@example("they said so", ". x")
+@example("u.s. is cannot", " wanna")
+@example("one ,two, ,3", ",:")
+@example("so.", " )")  # two words, of which one closes
+@example("this is it's", ".")  # the last word splits, or ends in a sign, or in a letter like one
+@example("no, we cannot", "!")
+@example("all it costs is 5$", "?")
+@example("he said so'", ".")
+@example("by teleFAX", "")
+@given(TRAPS | st.text(max_size=20), ENDS)
+def test_words_alone_give_the_tokens_that_nltk_gives_the_line(text, end):
+    text = " ".join(f"{text}{end}".split())
+    assert nltk_tokens(text) == " ".join(NLTKWordTokenizer().tokenize(text))
+
+
+def test_words_are_tokenised_once_each():
+    """Only what could be several tokens, and never a line of several words as a whole."""
+    for cached in (_inside, _first, _last):
+        cached.cache_clear()
+    lines = ["he can't say it's good.", "he says it's so, it's bad.", "one isn't, it's good."]
+    found = [nltk_tokens(line) for line in lines]
+    assert found == [" ".join(NLTKWordTokenizer().tokenize(line)) for line in lines]
+    # can't, it's and so, and isn't, inside; he and one first; good. and bad. last.
+    assert [one.cache_info().currsize for one in (_inside, _first, _last)] == [4, 2, 2]
+
+
+def test_the_tokenizer_comes_without_the_rest_of_nltk():
+    """Which imports SciPy and scikit-learn: two seconds. Whoever wants it gets it whole."""
+    code = (
+        "import sys; from tstbench.metrics.text import nltk_tokens; "
+        "print(nltk_tokens('it is, can\\'t.'), {'nltk', 'scipy', 'sklearn'} & {*sys.modules}); "
+        "import nltk; print(*nltk.NLTKWordTokenizer().tokenize('it is.'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "it is , ca n't . set()\nit is .\n"
+    here = sys.modules["nltk"]  # and whoever has it keeps it
+    _tokenizer.cache_clear()
+    assert nltk_tokens("so it's, it's so.") == "so it 's , it 's so ."
+    assert sys.modules["nltk"] is here
+
+
+def test_another_thread_that_imports_nltk_meanwhile_gets_it_whole():
+    code = (
+        "import sys, threading; from tstbench.metrics.text import nltk_tokens\n"
+        "thread = threading.Thread(target=nltk_tokens, args=('it is.',)); thread.start()\n"
+        "while 'nltk' not in sys.modules: pass\n"
+        "from nltk import word_tokenize; import nltk.metrics\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_no_other_word_of_letters_is_split_by_nltk():
+    """Should NLTK learn another contraction, it must be taken over."""
+    joined = [
+        "".join(re.findall(r"\(([\w']+)\)", one.pattern)) for one in NLTKWordTokenizer.CONTRACTIONS2
+    ]
+    assert {one for one in joined if one.isalnum()} == _SPLIT
+    for word in "cannot gimme gonna gotta lemme wanna Cannot LEMME".split():
+        two = f"{word[:3]} {word[3:]}"
+        assert nltk_tokens(f"we {word} go, we {word}!") == f"we {two} go , we {two} !"
+
+
+# -- what the paper's scorers learn and read -------------------------------------------------------
 
 
 def test_perplexity_is_that_of_the_papers_formula(tmp_path, tmp_path_factory, monkeypatch):

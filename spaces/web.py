@@ -141,10 +141,10 @@ class Shield:
         await self.app(scope, receive, send_with_headers)
 
 
-def static_files(folder: Path, scripts: Collection[str]) -> dict[str, str]:
+def static_files(folder: Path) -> dict[str, str]:
     """Return a page's scripts, what they build elements with, and ``style.css``, by name."""
-    content = {script: (folder / script).read_text(encoding="utf-8") for script in scripts}
-    content["el.js"] = (DESIGN / "el.js").read_text(encoding="utf-8")
+    scripts = [*folder.glob("*.js"), DESIGN / "el.js"]
+    content = {script.name: script.read_text(encoding="utf-8") for script in scripts}
     return {**content, "style.css": stylesheet([DESIGN / "base.css", folder / "style.css"])}
 
 

@@ -34,7 +34,6 @@ _CALLS: dict[str, Call] = {
 }
 _KEY_HEADER = "x-annotation-key"
 _STATIC = Path(__file__).parent / "static"
-_SCRIPTS = ("rate.js", "question.js", "drafts.js")
 
 
 def page_of(service: Service | None) -> gradio.Server:
@@ -83,9 +82,7 @@ def page_of(service: Service | None) -> gradio.Server:
         text = "there is nothing at this address: open the link you were sent"
         return page(request, "notice.html", 404, text=text)
 
-    app = make_app(
-        "annotate", "TSTBench annotation", static_files(_STATIC, _SCRIPTS), _CALLS, given
-    )
+    app = make_app("annotate", "TSTBench annotation", static_files(_STATIC), _CALLS, given)
     app.add_route("/", root)
     app.add_route("/export", export)
     app.add_exception_handler(404, elsewhere)

@@ -1,7 +1,7 @@
 """The pictures: from rankings, texts and correlations to HTML and SVG.
 
 They are made on the server and need no script to be seen; the style sheet gives them the colours of
-light and dark. static/js/pictures.js tells what a mark is, by pointer and by keyboard.
+light and dark. static/js/marks.js tells what a mark is, by pointer and by keyboard.
 """
 
 from __future__ import annotations

@@ -35,42 +35,9 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _STATIC = Path(__file__).parent / "static"
 # In the order of the cascade: more specific rules come later.
-_STYLES = (
-    "frame",
-    "masthead",
-    "words",
-    "navigation",
-    "controls",
-    "filters",
-    "families",
-    "table",
-    "edges",
-    "cells",
-    "notices",
-    "facts",
-    "pictures",
-    "heat",
-    "samples",
-    "reported",
-    "versus",
-    "system",
-    "prose",
-    "submit",
-)
-_SCRIPTS = (  # one module: the state first, the start last
-    "state",
-    "link",
-    "edges",
-    "views",
-    "table",
-    "pictures",
-    "tips",
-    "facts",
-    "choices",
-    "events",
-    "submit",
-    "start",
-)
+_STYLES = ("frame", "controls", "table", "pictures", "views", "submit")
+# One module: the state first, the start last.
+_SCRIPTS = ("view", "table", "marks", "events", "submit", "start")
 
 
 class Page:

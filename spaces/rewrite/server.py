@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 PORT = 7860
 _STATIC = Path(__file__).parent / "static"
-_SCRIPTS = ("main.js", "cards.js", "place.js")
 _CALLS: dict[str, Call] = {
     "systems": (Desk.systems, ()),
     "ask": (Desk.ask, ("text", "source", "target")),
@@ -29,9 +28,7 @@ def page_of(desk: Desk) -> gradio.Server:
     """The server of a desk."""
     from starlette.responses import HTMLResponse
 
-    app = make_app(
-        "rewrite", "TSTBench rewrite", static_files(_STATIC, _SCRIPTS), _CALLS, lambda _: (desk,)
-    )
+    app = make_app("rewrite", "TSTBench rewrite", static_files(_STATIC), _CALLS, lambda _: (desk,))
     page = (_STATIC / "page.html").read_text(encoding="utf-8")
     app.add_route("/", lambda _: HTMLResponse(page))
     return app

@@ -2,7 +2,6 @@
 
 import { card, fill, peopleCard, toClipboard } from "./cards.js";
 import { byId, el, followTheme, plural } from "./el.js";
-import { placeNow, setPlace, shareLink, whenMoved } from "./place.js";
 
 const QUICK = 250; // milliseconds between questions to the server, at first
 const SLOW = 1500; // and when systems take long
@@ -140,6 +139,31 @@ function showPeople() {
   if (people.length) byId("answers").append(peopleCard(people, byId("marks").checked));
 }
 
+/** The sentence and styles in the address; empty where it has none. */
+function placeNow() {
+  const query = new URLSearchParams(location.search);
+  const read = (name) => query.get(name) ?? "";
+  return { text: read("text"), source: read("from"), target: read("to") };
+}
+
+/** Put them into the address; the browser's Back then leads to the sentence before. */
+function setPlace({ text, source, target }) {
+  const now = placeNow();
+  if (now.text === text && now.source === source && now.target === target) return;
+  const query = new URLSearchParams(location.search);
+  query.set("text", text);
+  query.set("from", source);
+  query.set("to", target);
+  history.pushState({}, "", `?${query}`);
+}
+
+/** The link to share: without what another site added to the address. */
+function shareLink() {
+  const { text, source, target } = placeNow();
+  const query = new URLSearchParams({ text, from: source, to: target });
+  return `${location.origin}${location.pathname}?${query}`;
+}
+
 function styleChoices() {
   const several = (style) => page.styles.filter((one) => one.target === style.target).length > 1;
   byId("styles").replaceChildren(
@@ -186,7 +210,7 @@ function listen() {
     for (const answer of last) fill(byId(`system-${answer.system}`), answer, byId("marks").checked);
     showPeople();
   });
-  whenMoved(go);
+  addEventListener("popstate", () => go(placeNow()));
 }
 
 /** Go where the address leads: its sentence, if it has one, is rewritten. */

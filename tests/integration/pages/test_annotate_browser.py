@@ -6,7 +6,7 @@ import re
 import pytest
 from annotate_pages import begin, fits, item, rate, served, visits, wait_for_item
 from annotate_study import DIRECTION, SYSTEMS, write_reports
-from chromium import chromium, needs_browser
+from chromium import needs_browser
 
 from tstbench.datasets_scripts.judgments.schema import read_judgments
 from tstbench.spaces.annotate import create_study, lexicon_mask
@@ -17,12 +17,6 @@ HOSTILE = (
     '"><svg onload=window.hacked=3> {{7*7}} ${7*7} http://evil.invalid/ ' + "w" * 200
 )
 TAG = "<b onclick=hacked()><img src=x onerror=hacked()>"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

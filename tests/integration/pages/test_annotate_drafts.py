@@ -3,7 +3,7 @@
 import pytest
 from annotate_pages import begin, item, rate, served, visits, wait_for_item
 from annotate_study import DIRECTION, SYSTEMS, write_reports
-from chromium import chromium, needs_browser
+from chromium import needs_browser
 
 from tstbench.spaces.annotate import create_study
 
@@ -23,12 +23,6 @@ RATERS = [
     "Gus",
     "Hal",
 ]  # one for each test, so none depends
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from chromium import chromium, needs_browser
+from chromium import needs_browser
 from leaderboard_results import (
     BACK,
     THERE,
@@ -38,12 +38,6 @@ def url(root):
     running = launch(root, port=0, score=score_by_bleu, directions=(THERE, BACK), block=False)
     yield running.url
     running.close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

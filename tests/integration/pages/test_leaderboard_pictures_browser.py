@@ -4,7 +4,7 @@ import itertools
 from urllib.parse import urlsplit
 
 import pytest
-from chromium import chromium, needs_browser
+from chromium import needs_browser
 from leaderboard_results import BACK, THERE, real_results, report, write
 
 pytestmark = needs_browser
@@ -32,12 +32,6 @@ def url(tmp_path_factory):
     running = launch(root, port=0, block=False)
     yield running.url
     running.close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

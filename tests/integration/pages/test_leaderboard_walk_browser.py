@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from chromium import chromium, needs_browser
+from chromium import needs_browser
 from leaderboard_results import SEVERAL, report, several_directions, write
 
 from tstbench.spaces.leaderboard.query import VIEWS
@@ -37,10 +37,8 @@ def served(root):
 
 
 @pytest.fixture(scope="module")
-def context():
-    with chromium() as browser:
-        context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-        yield context
+def context(browser):
+    return browser.new_context(permissions=["clipboard-read", "clipboard-write"])
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 from annotate_pages import fits, visits
-from chromium import chromium, needs_browser
+from chromium import needs_browser
 from rewrite_systems import BOTH, Gate, better, bug, offer, unloadable
 
 from tstbench.spaces.rewrite.desk import Desk
@@ -18,12 +18,6 @@ HOSTILE = (
     "<script>window.hacked=1</script><img src=x onerror=hacked=2> "
     '"><svg onload=hacked=3> {{7*7}} ${7*7} ' + "w" * 150
 )
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

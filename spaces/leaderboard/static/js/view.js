@@ -1,3 +1,77 @@
+/* What the page is and what it shows. These files are one module, put together by page.py in
+   their order. The server renders every view from the query parameters; sorting and filtering
+   of rows happen here, on the rows that are there. Whatever comes from the server is markup that
+   it escaped; whatever this script writes is text. */
+
+const SHOWN = 50; // rows of a long table before "show all"; markup.py says the same
+const AGAIN = 1500; // ms before asking for ranks that are still being computed
+
+const page = document.querySelector(".page");
+const stage = document.querySelector("#stage");
+const dialog = document.querySelector("#facts");
+let query = readUrl();
+let expanded = false;
+let turn = 0; // answers to older requests than this are dropped
+let known = ""; // the revision of the results that is shown
+let dark = chosenTheme();
+
+/* The link: every choice is in the address, so that a view can be shared. */
+
+function readUrl() {
+  return Object.fromEntries(new URLSearchParams(location.search));
+}
+
+function writeUrl(push) {
+  const filled = Object.entries(query).filter(([, value]) => value !== "" && value != null);
+  const url = `${location.pathname}?${new URLSearchParams(filled)}`;
+  if (push) history.pushState(null, "", url);
+  else history.replaceState(null, "", url);
+}
+
+/* Everything that is shown by default goes into the address, so that it shows the same for ever. */
+function completeUrl() {
+  const shown = { view: query.view || "ranking" };
+  for (const field of stage.querySelectorAll("[data-param]")) {
+    if (field.value) shown[field.dataset.param] = field.value;
+  }
+  query = { ...query, ...shown };
+  writeUrl(false);
+}
+
+function set(changes, { push = false } = {}) {
+  query = { ...query, ...changes };
+  writeUrl(push);
+}
+
+/* A box that scrolls sideways shows a shadow at each edge beyond which there is more. */
+
+const EDGES = ".scroller, nav .links";
+const edgeWatcher = new ResizeObserver((entries) => {
+  for (const { target } of entries) markEdges(target.matches(EDGES) ? target : target.parentElement);
+});
+
+function watchEdges() {
+  edgeWatcher.disconnect();
+  for (const box of page.querySelectorAll(EDGES)) {
+    edgeWatcher.observe(box);
+    const content = box.querySelector("table");
+    if (content) edgeWatcher.observe(content); // hidden columns make it narrower
+    markEdges(box);
+  }
+}
+
+function markEdges(box) {
+  const frame = box.parentElement;
+  const left = box.scrollLeft;
+  frame.classList.toggle("more-left", left > 1);
+  frame.classList.toggle("more-right", left + box.clientWidth < box.scrollWidth - 1);
+}
+
+document.addEventListener("scroll", ({ target }) => target.matches?.(EDGES) && markEdges(target), {
+  capture: true,
+  passive: true,
+});
+
 /* Views: requested from the server, put on the stage. */
 
 async function ask(name, fields = { query }) {

@@ -1,31 +1,44 @@
 """Style classifiers: each equal to somebody else's arithmetic; training, keeping, comparing."""
 
+import json
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from classifier_toys import (
+    COLA,
     LABELS,
     SENTENCES,
     STYLES,
     THINGS,
     save_tiny_bert,
+    word_tokenizer,
 )
 from prepared import command_line
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from transformers import pipeline
+from tiny_models import WORDS, make_bert, make_distilbert, make_roberta
+from transformers import (
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    BertConfig,
+    BertForSequenceClassification,
+    RobertaConfig,
+    RobertaForSequenceClassification,
+    pipeline,
+)
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import TestSet, load_styles, load_test_set
-from tstbench.errors import InputError
-from tstbench.metrics.scorers import train
+from tstbench.errors import InputError, MissingScorerError
+from tstbench.metrics.scorers import transformer
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.base import length_sorted_batches
 from tstbench.metrics.scorers.classifiers import (
-    find_classifier,
+    ACCEPTABILITY_STYLES,
     load_classifier,
 )
 from tstbench.metrics.scorers.compare import compare_kinds, comparison_table
@@ -33,8 +46,12 @@ from tstbench.metrics.scorers.fasttext import FastTextConfig
 from tstbench.metrics.scorers.fitting import with_new_head
 from tstbench.metrics.scorers.linear import LinearConfig, ngrams
 from tstbench.metrics.scorers.textcnn import TextCnn, TextCnnModel, TextCnnShape
-from tstbench.metrics.scorers.train import fit, labelled, train_classifier
-from tstbench.metrics.scorers.transformer import TransformerConfig, TransformerModel
+from tstbench.metrics.scorers.train import fit, labelled, split_held_out, train_classifier
+from tstbench.metrics.scorers.transformer import (
+    TransformerConfig,
+    TransformerModel,
+    load_hub_classifier,
+)
 from tstbench.metrics.scorers.weights import read_tokenizer
 
 ODD = ["", "zzz qqq", "\n", "rude" * 400, "Ünïcode 食べ物 😀", "a\tb\0c"]
@@ -77,25 +94,6 @@ def test_order_schedule_and_clipping_reach_the_trainer(tiny_bert, other):
         for config in (usual, replace(usual, **other))
     )
     assert not np.allclose(one, two, atol=1e-6)
-
-
-def test_training_keeps_finds_and_does_not_repeat_itself(monkeypatch):
-    def run(**options):
-        return train_classifier(
-            "linear", SENTENCES, LABELS, STYLES, dataset="toy", trained_on="toy/train", **options
-        )
-
-    artefact = run()
-    assert artefact.card.scores["held_out_accuracy"] > 0.95
-    assert artefact.card.n_sentences < len(SENTENCES)
-    classifier = find_classifier("toy", "linear")
-    assert (classifier.name, classifier.hash) == ("linear:toy", artefact.hash)
-    assert classifier.distribution(["the soup was awful ."])[0, 0] > 0.9
-
-    monkeypatch.setattr(train, "fit", lambda *_: pytest.fail("trained again"))
-    assert run() == artefact
-    with pytest.raises(pytest.fail.Exception, match="trained again"):
-        run(config=LinearConfig(inverse_penalty=2.0))
 
 
 def test_each_distinct_sentence_is_scored_once():
@@ -299,3 +297,238 @@ def test_too_few_sentences_to_spare_a_tenth_are_all_trained_on():
     )
     assert artefact.card.n_sentences == 4
     assert artefact.card.scores == {}
+
+
+# What they learn from: never test sentences, never held-out ones
+
+
+def test_test_sentences_are_never_trained_on():
+    """A word that only test sentences hold cannot get into the vocabulary."""
+    sentences = [*SENTENCES, "the xylophone was awful .", "the xylophone was a joy ."]
+    labels = [*LABELS, 0, 1]
+    options = {"dataset": "toy", "trained_on": "toy/train", "config": LinearConfig(min_count=1)}
+    excluded = ["The  XYLOPHONE was awful.", " the xylophone was a joy .", "not in there"]
+    with_them = train_classifier("linear", sentences, labels, STYLES, **options)
+    without = train_classifier("linear", sentences, labels, STYLES, **options, exclude=excluded)
+    words = [json.loads((a.folder / "vocabulary.json").read_text()) for a in (with_them, without)]
+    assert ["xylophone" in w for w in words] == [True, False]
+    assert (with_them.card.n_excluded, without.card.n_excluded) == (0, 2)
+    assert with_them.card.recipe != without.card.recipe
+
+
+def test_held_out_sentences_are_not_trained_on_either():
+    held = (["the xylophone was awful .", "a joy ."], [0, 1])
+    artefact = train_classifier(
+        "linear",
+        [*SENTENCES, *held[0]],
+        [*LABELS, *held[1]],
+        STYLES,
+        LinearConfig(min_count=1),
+        dataset="toy",
+        trained_on="toy",
+        held_out=held,
+    )
+    assert "xylophone" not in json.loads((artefact.folder / "vocabulary.json").read_text())
+    assert artefact.card.n_sentences == len(SENTENCES)
+    assert artefact.card.scores == {"held_out_accuracy": 1.0}
+
+
+def test_the_split_depends_on_the_sentence_alone():
+    data = labelled(SENTENCES, LABELS, STYLES, what="toy")
+    train_part, held = split_held_out(data)
+    assert 0.05 < len(held) / len(data) < 0.15
+    mixed = labelled([*SENTENCES[::-1], *SENTENCES], [*LABELS[::-1], *LABELS], STYLES, what="toy")
+    again = split_held_out(mixed)
+    assert set(again[1].sentences) == set(held.sentences)
+    assert set(again[0].sentences) == set(train_part.sentences)
+
+
+# When one is trained again, and what its card says
+
+
+ABOUT = {"dataset": "mini", "trained_on": "toys"}
+
+
+def trained(sentences=SENTENCES, labels=LABELS, styles=STYLES, config=None, **more):
+    return train_classifier("linear", sentences, labels, styles, config, **{**ABOUT, **more})
+
+
+def test_it_is_trained_again_if_anything_that_counts_is_new(capsys):
+    first = trained()
+    assert "training the linear style classifier of mini" in capsys.readouterr().err
+    flipped = [1 - LABELS[0], *LABELS[1:]]
+    others = {
+        "labels": trained(labels=flipped),
+        "order": trained(SENTENCES[::-1], LABELS[::-1]),
+        "styles": trained(styles=STYLES[::-1]),
+        "setting": trained(config=LinearConfig(min_count=3)),
+        "name": trained(name="other"),
+        "role": trained(role="acceptability"),
+        "dataset": trained(dataset="yelp"),
+        "left out": trained(exclude=SENTENCES[:1]),
+        "held out": trained(held_out=(SENTENCES[1::70], LABELS[1::70])),
+    }
+    assert capsys.readouterr().err.count("training the linear") == len(others)
+    assert len({first.hash, *(one.hash for one in others.values())}) == 1 + len(others)
+    # The name in the cache is the newest one's: the others are trained again, to the same bytes.
+    assert trained().hash == first.hash
+    capsys.readouterr()
+    assert trained().hash == first.hash
+    assert "training" not in capsys.readouterr().err
+
+
+def test_its_card_counts_what_was_left_out():
+    held = (SENTENCES[::50], LABELS[::50])
+    some = [SENTENCES[1].upper(), f" {SENTENCES[2]} ", "nothing of the kind", SENTENCES[0]]
+    card = trained(exclude=some, n_excluded=5, held_out=held, measure=lambda _: {"twice": 2.0}).card
+    kept = len(SENTENCES) - 3 - len(held[0]) + 1  # one sentence is in both
+    assert (card.n_sentences, card.n_excluded) == (kept, 8)
+    assert card.scores.keys() == {"held_out_accuracy", "twice"}
+    assert (card.dataset, card.trained_on, card.styles) == ("mini", "toys", STYLES)
+    assert card.settings["recipe_version"] == 1
+
+
+def test_the_held_out_accuracy_is_that_of_sentences_it_has_not_seen():
+    wrong = [1 - label for label in LABELS[::40]]
+    assert trained(held_out=(SENTENCES[::40], wrong)).card.scores == {"held_out_accuracy": 0}
+    right = trained(held_out=(SENTENCES[1::40], LABELS[1::40]))
+    assert right.card.scores == {"held_out_accuracy": 1}
+
+
+# Published models: labels, hashes, and weights that are refused
+
+
+def published(folder, config_class, model_class_, labels, favoured):
+    """A tiny model with these labels, whose every sentence gets the favoured column."""
+    tokenizer = word_tokenizer(SENTENCES)
+    config = config_class(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=40,
+        pad_token_id=0,
+        id2label=dict(enumerate(labels)),
+        label2id={label: i for i, label in enumerate(labels)},
+    )
+    torch.manual_seed(0)
+    model = model_class_(config)
+    head = getattr(model.classifier, "out_proj", model.classifier)
+    with torch.no_grad():
+        head.bias[favoured] += 5.0
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_the_published_cola_model_says_acceptable_with_its_first_label(tmp_path, monkeypatch):
+    """Found in the Hub's cache by its id, read by its own, inverted labels."""
+    known = transformer.HUB_CLASSIFIERS[COLA]
+    cache = tmp_path / "hub"
+    snapshot = cache / f"models--{COLA.replace('/', '--')}" / "snapshots" / known.revision
+    snapshot.mkdir(parents=True)
+    published(
+        snapshot,
+        RobertaConfig,
+        RobertaForSequenceClassification,
+        ["LABEL_0", "LABEL_1"],
+        favoured=0,
+    )
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache))
+    classifier = load_hub_classifier(COLA, ACCEPTABILITY_STYLES)
+    assert classifier.styles == ("unacceptable", "acceptable")
+    assert classifier.distribution(["the soup was warm .", ""])[:, 1].min() > 0.9
+    assert classifier.name == COLA
+    assert len(classifier.hash) == 64
+    # longer than its 40 positions: RoBERTa's start after the padding's
+    assert classifier.distribution(["rude " * 100]).shape == (1, 2)
+
+
+def test_labels_are_matched_by_name(tmp_path):
+    folder = published(
+        tmp_path, BertConfig, BertForSequenceClassification, ["POSITIVE", "NEGATIVE"], favoured=0
+    )
+    sentence = ["the soup was warm ."]
+    named = load_hub_classifier(folder, STYLES)
+    assert named.distribution(sentence)[0, 1] > 0.9
+    turned = load_hub_classifier(
+        folder, STYLES, labels={"negative": "POSITIVE", "positive": "NEGATIVE"}
+    )
+    assert turned.distribution(sentence)[0, 0] > 0.9
+    assert named.hash == turned.hash
+
+
+def test_weights_that_are_not_there_say_how_to_fetch_them(tmp_path, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    start = time.perf_counter()
+    with pytest.raises(MissingScorerError, match=f"hf download {COLA} --revision [0-9a-f]{{40}}"):
+        load_hub_classifier(COLA, ACCEPTABILITY_STYLES)
+    with pytest.raises(MissingScorerError, match="hf download FacebookAI/roberta-base"):
+        fit(
+            "transformer",
+            labelled(SENTENCES, LABELS, STYLES, what="toy"),
+            STYLES,
+            TransformerConfig(),
+        )
+    assert time.perf_counter() - start < 10  # it does not wait for a network
+
+
+def test_pickled_weights_are_not_read(tiny_bert, tmp_path):
+    model = AutoModelForSequenceClassification.from_pretrained(tiny_bert)
+    model.config.save_pretrained(tmp_path)
+    AutoTokenizer.from_pretrained(tiny_bert).save_pretrained(tmp_path)
+    torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
+    with pytest.raises(MissingScorerError, match="safetensors"):
+        load_hub_classifier(tmp_path, ("LABEL_0", "LABEL_1"))
+
+
+def test_the_hash_of_a_published_model_is_that_of_its_model_files(tiny_bert, tmp_path):
+    styles = ("LABEL_0", "LABEL_1")
+    first = load_hub_classifier(tiny_bert, styles).hash
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for file in tiny_bert.iterdir():
+        (copy / file.name).write_bytes(file.read_bytes())
+    (copy / "README.md").write_text("a card")
+    assert load_hub_classifier(copy, styles).hash == first
+    (copy / "config.json").write_text((copy / "config.json").read_text() + "\n")
+    assert load_hub_classifier(copy, styles).hash != first
+
+
+# Without padding, what transformers says of each sentence alone
+
+
+UNEVEN = [
+    "the food was very good.",
+    "",
+    "cold",
+    "the staff is kind, but slow",
+    "they came back and we came back",
+    "[PAD] the <pad> food",
+    " ".join(WORDS * 5),  # longer than the models take
+]
+
+
+@pytest.mark.parametrize("make", [make_bert, make_roberta, make_distilbert])
+def test_every_probability_equals_transformers_on_one_sentence(tmp_path, make):
+    folder = make(tmp_path / "model")
+    torch.manual_seed(0)
+    network = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=3).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            if "classifier" in name:
+                parameter.normal_()
+    model = TransformerModel(("a", "b", "c"), network, tokenizer, [2, 0, 1])
+    want = []
+    for sentence in UNEVEN:
+        inputs = tokenizer(
+            sentence, truncation=True, max_length=model._longest, return_tensors="pt"
+        )
+        with torch.inference_mode():
+            logits = network(**inputs).logits[0, [2, 0, 1]].double()
+        want.append(logits.log_softmax(0).numpy())
+    got = np.log(model.distribution(UNEVEN))
+    assert np.ptp(want, axis=0).max() > 0.1  # the sentences differ, or nothing is shown
+    np.testing.assert_allclose(got, want, atol=1e-4)

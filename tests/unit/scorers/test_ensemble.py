@@ -7,14 +7,12 @@ import pytest
 from classifier_toys import LABELS, SENTENCES, STYLES
 
 from tstbench.errors import InputError, IntegrityError
-from tstbench.metrics.scorers.artefacts import find
-from tstbench.metrics.scorers.classifiers import load_classifier, model_class
+from tstbench.metrics.scorers.classifiers import model_class
 from tstbench.metrics.scorers.ensemble import SPREAD, EnsembleConfig, EnsembleModel, spread
-from tstbench.metrics.scorers.train import fit, labelled, train_classifier
+from tstbench.metrics.scorers.train import fit, labelled
 
 TOY = labelled(SENTENCES, LABELS, STYLES, what="toy")
 SMALL = EnsembleConfig(members=("linear", "fasttext"))
-PROBES = ("the soup was awful .", "our waiter was kind .", "the bill", "", "zzz qqq")
 
 
 class Fixed:
@@ -78,20 +76,6 @@ def test_a_folder_cannot_name_any_member(kind, ensemble, tmp_path):
     path.write_text(json.dumps({**json.loads(path.read_text()), "kinds": [kind, "linear"]}))
     with pytest.raises(IntegrityError, match="cannot be a member of an ensemble"):
         model_class("ensemble").load(tmp_path)
-
-
-def test_it_is_a_kind_like_the_others(tmp_path, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
-    made = [
-        train_classifier(
-            "ensemble", SENTENCES, LABELS, STYLES, SMALL, dataset="toy", trained_on="toy sentences"
-        )
-        for _ in range(2)
-    ]
-    assert made[0].hash == made[1].hash  # the recipe is known: not trained twice
-    assert made[0].card.settings["members"]["linear"]["longest_ngram"] == 2
-    classifier = load_classifier(find("classifier", "toy", "ensemble"))
-    assert classifier.distribution(list(PROBES)).shape == (5, 2)
 
 
 def test_members_of_other_styles_and_spreads_that_do_not_fit_are_refused(ensemble):

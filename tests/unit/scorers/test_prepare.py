@@ -1,8 +1,8 @@
 """Preparing scorers: nothing twice, nothing half, and never on a test sentence."""
 
+import csv
 import dataclasses
 import os
-import re
 import shutil
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +15,7 @@ from safetensors.numpy import load_file
 
 from tstbench.datasets_scripts.catalog import DATASETS, load_data, parse_direction
 from tstbench.datasets_scripts.cleaning import match_key
+from tstbench.datasets_scripts.judgments.studies import sentences_left_out
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError, IntegrityError, TSTBenchError, UnknownNameError
 from tstbench.metrics.module import compute
@@ -25,10 +26,13 @@ from tstbench.metrics.scorers.linear import LinearConfig
 from tstbench.metrics.scorers.prepare import (
     prepare,
     prepare_dataset,
+    train_dataset_vectors,
     train_style_classifier,
     train_style_language_model,
+    train_style_lexicon,
 )
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
+from tstbench.metrics.scorers.word_vectors import WordVectorsConfig
 from tstbench.metrics.text import preparation
 from tstbench.store import canonical
 
@@ -118,13 +122,6 @@ def test_cards_say_on_what_and_how_well(prepared):
     assert model.n_sentences == len(data.splits["train"].of(1))
 
 
-def test_another_machine_makes_the_same_scorers(prepared, monkeypatch, tmp_path):
-    first = {a.hash for a in prepare(parse_direction(DIRECTION), EMBEDDED, LIGHT)}
-    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "elsewhere"))
-    assert {a.hash for a in prepare(parse_direction(DIRECTION), EMBEDDED, LIGHT)} == first
-    assert len(first) == 2
-
-
 def test_only_what_the_metrics_need_is_made_and_said(tstbench_home, capsys):
     assert prepare(parse_direction(DIRECTION), EMBEDDED, ["s_bleu", "multi_bleu"]) == []
     assert not tstbench_home.exists()
@@ -201,16 +198,6 @@ def test_what_is_there_is_not_trained_again(prepared):
     assert stamps(prepared) == before
 
 
-def test_an_evaluation_trains_nothing_that_is_there(prepared, capsys):
-    before = stamps(prepared)
-    code, _, err = command_line(
-        capsys, "evaluate", "--baseline", "copy", "--direction", DIRECTION, "--metrics", *LIGHT
-    )
-    assert code == 0, err
-    assert stamps(prepared) == before
-    assert "training" not in err
-
-
 def test_the_command_lists_what_is_there(prepared, capsys):
     code, out, _ = command_line(capsys, "prepare", "mini")
     rows = [line.split("\t") for line in out.splitlines()]
@@ -254,19 +241,6 @@ def test_no_trainer_is_given_a_test_sentence(learned, tstbench_home):
 
 def words_of(texts):
     return preparation().reading("ppl").prepare(texts)
-
-
-def test_words_that_only_the_test_part_has_are_unknown_to_the_language_model(prepared):
-    training = load_styles("mini").training
-    test_set = load_test_set(DIRECTION)
-    tested = [*test_set.sources, *(text for some in test_set.references for text in some)]
-    only_tested = {word for text in words_of(tested) for word in text.split()}
-    for style, name in enumerate(("negative", "positive")):
-        known = {w for text in words_of(training.of(style)) for w in text.split()}
-        arpa = find("language_model", "mini", f"kn5-{name}").folder / "model.arpa"
-        assert unigrams(arpa) == known | {"<s>", "</s>", "<unk>"}
-        assert len(only_tested - known) > 10
-        assert not unigrams(arpa) & (only_tested - known)
 
 
 def test_sentences_of_another_study_can_be_kept_out_too(tstbench_home):
@@ -314,15 +288,6 @@ def test_an_interrupted_training_leaves_nothing(tstbench_home, monkeypatch, caps
     monkeypatch.undo()
     monkeypatch.setenv("TSTBENCH_HOME", str(tstbench_home))
     assert command_line(capsys, *arguments)[0] == 0
-
-
-def test_a_scorer_that_was_changed_is_refused(own_copy, capsys):
-    arpa = find("language_model", "mini", "kn5-positive").folder / "model.arpa"
-    arpa.write_bytes(arpa.read_bytes().replace(b"soup", b"soap"))
-    message = refusal(
-        capsys, "evaluate", "--baseline", "copy", "--direction", DIRECTION, "--metrics", "ppl"
-    )
-    assert re.search("was changed after it was made.*Delete the folder and make it again", message)
 
 
 def test_the_classifier_of_the_cache_is_the_one_that_was_measured(prepared):
@@ -503,3 +468,86 @@ def test_a_split_that_a_profile_asks_for_in_vain_is_said_to_be_the_profiles(tstb
     said = "training split of mini 'trian'.* The profile paper.* language_model=kn5@trian; for an"
     with pytest.raises(UnknownNameError, match=said):
         prepare(direction, other, ["ppl"])
+
+
+# -- without the sentences of a study --------------------------------------------------------------
+
+
+QUICK = WordVectorsConfig(dimensions=4, least_words=1)
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    """Three of mini's training sentences, in other case and spacing."""
+    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
+    texts = load_styles("mini").training.texts
+    return [f" {texts[place].upper()} " for place in (0, 7, 21)]
+
+
+@pytest.fixture
+def study(tmp_path, told):
+    """The same as sources of somebody's ratings."""
+    file = tmp_path / "ratings.csv"
+    with file.open("w", newline="") as opened:
+        table = csv.writer(opened)
+        table.writerow(("source", "output", "system", "direction", "style"))
+        for source in told:
+            for system in ("one", "other"):
+                table.writerow((source, "it was fine .", system, "mini/negative-to-positive", 3))
+    return file
+
+
+def copies(texts):
+    """How often mini's training data has them."""
+    keys = set(map(match_key, texts))
+    return sum(match_key(text) in keys for text in load_styles("mini").training.texts)
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "train"),
+    [
+        ("classifier", "linear", lambda **more: train_style_classifier(
+            load_styles("mini"), "linear", **more)),
+        ("lexicon", "logistic", lambda **more: train_style_lexicon(load_styles("mini"), **more)),
+        ("word_vectors", "word2vec", lambda **more: train_dataset_vectors(
+            load_styles("mini"), QUICK, **more)),
+    ],
+)  # fmt: skip
+def test_a_scorer_without_them_stands_beside_the_one_that_metrics_use(told, role, name, train):
+    usual = train()
+    other = train(without=told, name="held")
+    assert other.card.n_excluded == usual.card.n_excluded + copies(told)
+    assert other.card.data_fingerprint != usual.card.data_fingerprint
+    assert find(role, "mini", name).hash == usual.hash == train().hash
+    assert find(role, "mini", "held").hash == other.hash
+
+
+def test_a_study_of_ones_own_or_a_text_file(study, told, tmp_path):
+    text = tmp_path / "sentences.txt"
+    text.write_text("\n".join(told) + "\n\n")
+    assert sentences_left_out([str(study)]) == tuple(told)
+    assert sentences_left_out([str(text), str(study)]) == tuple(told)
+
+
+def test_from_the_command_line(study, tmp_path, monkeypatch, capsys):
+    for words in (["classifier", "mini"], ["lexicon", "mini"]):
+        train = ["train", *words, "--without", study]
+        code, out, err = command_line(capsys, *train, "--name", "held")
+        assert code == 0, err
+        assert "folder" in out
+        assert "--without needs --name" in refusal(capsys, *train)
+    for words, name in (("classifier", "linear"), ("lexicon", "logistic")):
+        train = ["train", words, "mini", "--without", study, "--name", name]
+        assert f"--name {name} is the scorer that metrics use" in refusal(capsys, *train)
+
+
+@pytest.mark.realdata
+def test_the_inputs_of_mir_et_al_are_among_yelps_training_sentences():
+    sentences = sentences_left_out(["mir2019"])
+    assert len(sentences) == 243, "one of the 244 is there twice"
+    assert set(sentences) < set(sentences_left_out(["studies"]))
+    keys = set(map(match_key, sentences))
+    training = load_styles("yelp").training
+    assert sum(match_key(text) in keys for text in training.texts) == 255
+    with pytest.raises(InputError, match="not published"):
+        sentences_left_out(["tstbench2025"])

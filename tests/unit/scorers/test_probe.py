@@ -11,7 +11,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tiny_models import make_bert
 
-from tstbench.datasets_scripts.load import load_styles
 from tstbench.errors import InputError, IntegrityError, MissingScorerError
 from tstbench.metrics.bertscore.bertscore import bertscore
 from tstbench.metrics.scorers.encoder import load_encoder
@@ -86,16 +85,6 @@ def test_what_bertscore_encoded_is_not_encoded_again_whatever_comes_first(monkey
     weights = np.zeros((2, 3 * 384), np.float32)
     probe = ProbeModel(("no", "yes"), encoder, ProbeConfig().layers, weights, np.zeros(2))
     np.testing.assert_array_equal(probe.distribution(SENTENCES), np.full((15, 2), 0.5))
-
-
-def test_styles_of_mini_are_told_apart():
-    styles = load_styles("mini")
-    names = ("negative", "positive")
-    texts = [styles.training.of(label)[:150] for label in (0, 1)]
-    train = labelled([*texts[0][:100], *texts[1][:100]], [0] * 100 + [1] * 100, names, what="mini")
-    held = [*texts[0][100:], *texts[1][100:]]
-    found = fit(train, names, ProbeConfig()).distribution(held).argmax(axis=1)
-    assert np.mean(found == np.repeat([0, 1], 50)) > 0.7
 
 
 @pytest.mark.realdata

@@ -21,7 +21,6 @@ from transformers import (
     GPT2Config,
     GPT2LMHeadModel,
     GPT2Model,
-    GPTNeoConfig,
     LlamaConfig,
     LlamaForCausalLM,
     RobertaConfig,
@@ -52,10 +51,6 @@ SIZES = {
     "intermediate_size": 64, "max_position_embeddings": 64,
 }  # fmt: skip
 GPT2 = GPT2Config(vocab_size=V, n_embd=32, n_layer=2, n_head=2, n_positions=128)
-NEO = GPTNeoConfig(
-    vocab_size=V, hidden_size=32, num_layers=2, num_heads=2, max_position_embeddings=64,
-    attention_types=[[["global", "local"], 1]],
-)  # fmt: skip
 BART = BartConfig(
     vocab_size=V, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2,
     decoder_attention_heads=2, encoder_ffn_dim=64, decoder_ffn_dim=64, max_position_embeddings=64,

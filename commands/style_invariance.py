@@ -63,8 +63,8 @@ def run(arguments: argparse.Namespace) -> None:
     from ..pipelines.style_invariance.measure import (
         DEFAULT,
         InvarianceOptions,
-        compare,
         find_embedding,
+        measure,
         sample_styles,
     )
     from ..pipelines.style_invariance.report import terminal
@@ -88,7 +88,8 @@ def run(arguments: argparse.Namespace) -> None:
     )
     specs = dict.fromkeys(arguments.embedding or [DEFAULT])
     found = [find_embedding(spec, sample, placement) for spec in specs]
-    measured = compare(found, sample, options)
+    distinct = {(one.name, one.hash): one for one in found}
+    measured = [measure(one, sample, options) for one in distinct.values()]
     if out:  # first: a closed pipe ends the printing
         write_invariance(out, sample, options, measured)
     show(terminal(sample, options, measured))

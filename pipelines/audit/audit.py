@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -24,7 +24,7 @@ from ...datasets_scripts.cleaning import parse_cleaning
 from ...datasets_scripts.load import load_test_set
 from ...errors import InputError, MissingExtraError, MissingScorerError
 from ...metrics.base import LeftOut, Measurement
-from ...metrics.inputs import Inputs, check_inputs
+from ...metrics.inputs import check_inputs
 from ...metrics.measure import measure
 from ...metrics.options import Settings, choices
 from ...metrics.registry import family_of
@@ -44,7 +44,6 @@ from .protocols import (
     Texts,
     Value,
     bleu_values,
-    distinct,
     over_directions,
     reference_views,
     texts_of,
@@ -65,9 +64,7 @@ def chrf_values(sides: Sequence[Side], *, against_source: bool) -> Iterator[Valu
                         ("score", "chrF++" if order else "chrF"),
                         ("case", case),
                     )
-                    parts = [
-                        [partial(_chrf_statistics, one, order, case) for one in s] for s in texts
-                    ]
+                    parts = [[_chrf_statistics(one, order, case) for one in s] for s in texts]
                     known = files == "raw" and case == "mixed"
                     name = ("sacrebleu, word order 2" if order else "sacrebleu") if known else ""
                     for whole, value in over_directions(base, parts):
@@ -136,28 +133,19 @@ def measured_values(
             try:
                 parts = [[_statistics(metric, side, files, variant, profile)] for side in sides]
             except MissingScorerError as error:
-                notes.append(
-                    f"{metric}, {variant.name}: {_how_to_make(variant, sides[0]) or error}"
-                )
+                why = str(error)
+                if any(one.startswith("classifier=") for one in variant.scorers):
+                    dataset = sides[0].clean.direction.dataset
+                    command = f"tstbench train classifier {dataset} --kind {variant.name}"
+                    why = f"left out, not trained here: {command}"
+                notes.append(f"{metric}, {variant.name}: {why}")
                 break
             except (MissingExtraError, InputError) as error:
                 notes.append(f"{metric}, {variant.name}: {error}")
                 break
             base = (("variant", variant.name), ("files", files))
-            for whole, value in over_directions(base, [[partial(_same, p)] for [p] in parts]):
+            for whole, value in over_directions(base, parts):
                 yield Value(metric, whole, value)
-
-
-def _how_to_make(variant: Variant, side: Side) -> str:
-    """What to say of a classifier of a kind that was not trained here."""
-    if not any(one.startswith("classifier=") for one in variant.scorers):
-        return ""
-    command = f"tstbench train classifier {side.clean.direction.dataset} --kind {variant.name}"
-    return f"left out, not trained here: {command}"
-
-
-def _same(statistics: Statistics) -> Statistics:
-    return statistics
 
 
 def _statistics(metric: str, side: Side, files: str, variant: Variant, profile: str) -> Statistics:
@@ -165,22 +153,18 @@ def _statistics(metric: str, side: Side, files: str, variant: Variant, profile: 
     how = Scoring(
         (metric,), chosen.with_scorers(variant.scorers), choices(chosen.options, variant.settings)
     )
-    inputs = _inputs(side, cleaned=files == "cleaned")
-    scorers = how.scorers(side.clean.direction)
+    test_set, direction, outputs = side.clean, side.clean.direction, side.outputs
+    if files == "cleaned":
+        outputs = tuple(map(parse_cleaning(test_set.cleaning), outputs))
+    inputs = check_inputs(
+        outputs, test_set.sources, test_set.references, direction, language_of(direction)
+    )
+    scorers = how.scorers(direction)
     outcome = measure([metric], inputs, scorers, how.choices)[metric]
     if isinstance(outcome, LeftOut):
         raise InputError(outcome.why)
     assert isinstance(outcome, Measurement)  # noqa: S101 - the other kind of outcome
     return outcome.statistics
-
-
-def _inputs(side: Side, *, cleaned: bool) -> Inputs:
-    clean = parse_cleaning(side.clean.cleaning)
-    outputs = tuple(map(clean, side.outputs)) if cleaned else side.outputs
-    test_set, language = side.clean, language_of(side.clean.direction)
-    return check_inputs(
-        outputs, test_set.sources, test_set.references, test_set.direction, language
-    )
 
 
 PUBLISHED = "published:"
@@ -205,14 +189,10 @@ class Finding:
         return tuple(sorted(met, key=lambda one: one.known_as == ""))
 
     @property
-    def lowest(self) -> Value:
-        """The protocol with the smallest value."""
-        return min(self.values, key=lambda one: one.value)
-
-    @property
-    def highest(self) -> Value:
-        """The protocol with the largest value."""
-        return max(self.values, key=lambda one: one.value)
+    def ends(self) -> tuple[Value, Value]:
+        """The protocols with the smallest and the largest value."""
+        by_value = attrgetter("value")
+        return min(self.values, key=by_value), max(self.values, key=by_value)
 
     @property
     def known(self) -> tuple[Value, ...]:
@@ -234,7 +214,7 @@ class Audit:
     system: str
     directions: tuple[str, ...]
     findings: tuple[Finding, ...]
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...]
 
 
 def audit(
@@ -272,11 +252,12 @@ def audit(
         raise InputError(f"{twice[0]} is given twice: one file a direction")
     sides = [_side(one, name, data_dir) for one, name in zip(outputs, directions, strict=True)]
     notes: list[str] = []
-    found: dict[str, tuple[Value, ...]] = {}
+    found: dict[str, list[Value]] = {}
     findings = []
     for claim in claims:
         if claim.metric not in found:
-            found[claim.metric] = tuple(_values(claim.metric, sides, profile, notes))
+            every = _values(claim.metric, sides, profile, notes)
+            found[claim.metric] = list({one.choices: one for one in every}.values())
         values = [one for one in found[claim.metric] if np.isfinite(one.value)]
         if not values:
             reasons = "; ".join(dict.fromkeys(notes)) or "it has no value on these outputs"
@@ -297,12 +278,12 @@ def _side(outputs: str, direction: str, data_dir: Path | None) -> Side:
     return Side(predictions, raw, clean)
 
 
-def _values(metric: str, sides: Sequence[Side], profile: str, notes: list[str]) -> list[Value]:
+def _values(metric: str, sides: Sequence[Side], profile: str, notes: list[str]) -> Iterator[Value]:
     if metric in ("bleu", "s_bleu"):
-        return distinct(bleu_values(sides, against_source=metric == "s_bleu", notes=notes))
+        return bleu_values(sides, against_source=metric == "s_bleu", notes=notes)
     if metric in ("chrf", "s_chrf"):
-        return distinct(chrf_values(sides, against_source=metric == "s_chrf"))
-    return distinct(measured_values(metric, sides, profile, notes))
+        return chrf_values(sides, against_source=metric == "s_chrf")
+    return measured_values(metric, sides, profile, notes)
 
 
 SHOWN = 8  # protocols of a list, unless all are asked for
@@ -323,13 +304,17 @@ def as_text(audit: Audit, *, every: bool = False) -> str:
 
 
 def _finding_lines(finding: Finding, *, every: bool) -> Iterator[str]:
-    met = finding.reproduced_by
-    yield verdict(finding)
+    met, tried = finding.reproduced_by, len(finding.values)
     shown = met or finding.values[:3]
-    if not met:
+    if met:
+        yield f"{finding.claim}: reproduced by {len(met)} of {tried} protocols"
+    else:
+        nearest = _number(finding.values[0])
+        yield f"{finding.claim}: none of {tried} protocols gives it; the nearest gives {nearest}"
         yield "  the nearest:"
     cut = shown if every else shown[:SHOWN]
-    yield from _lines(cut)
+    rows = [[name for name, _ in cut[0].choices] + ["value"]]
+    yield from _aligned(rows + [[c for _, c in one.choices] + [_number(one)] for one in cut])
     if len(cut) < len(shown):
         yield f"  and {len(shown) - len(cut)} more: --all, or --format csv"
     if tools := _tools(finding):
@@ -337,34 +322,12 @@ def _finding_lines(finding: Finding, *, every: bool) -> Iterator[str]:
         how = " (mean of directions/all as one corpus)" if several else ""
         yield f"  well-known tools on these files{how}:"
         yield from _aligned(tools)
-    low, high = finding.lowest, finding.highest
+    low, high = finding.ends
     if low.value == high.value:
         return
     yield f"  spread over all protocols: {_number(low)} to {_number(high)}"
-    yield f"    lowest   {_choices(low)}"
-    yield f"    highest  {_choices(high)}"
-
-
-def _choices(value: Value) -> str:
-    return ", ".join(choice for _, choice in value.choices)
-
-
-def verdict(finding: Finding) -> str:
-    """One line: how many protocols reproduce the claim."""
-    met, tried = len(finding.reproduced_by), len(finding.values)
-    if met:
-        return f"{finding.claim}: reproduced by {met} of {tried} protocols"
-    nearest = finding.values[0]
-    return (
-        f"{finding.claim}: none of {tried} protocols gives it; the nearest gives {_number(nearest)}"
-    )
-
-
-def _lines(values: Sequence[Value]) -> Iterator[str]:
-    """Protocols, one a line, one column a choice."""
-    rows = [[name for name, _ in values[0].choices] + ["value", ""]]
-    rows += [[choice for _, choice in one.choices] + [_number(one), one.known_as] for one in values]
-    yield from _aligned([row[:-1] for row in rows])
+    for name, value in (("lowest ", low), ("highest", high)):
+        yield f"    {name}  {', '.join(choice for _, choice in value.choices)}"
 
 
 def _tools(finding: Finding) -> list[list[str]]:
@@ -415,7 +378,7 @@ def as_markdown(audits: Sequence[Audit]) -> str:
                     how,
                     f"{len(met)} of {len(finding.values)}",
                     _number(finding.values[0]),
-                    f"{_number(finding.lowest)} to {_number(finding.highest)}",
+                    " to ".join(map(_number, finding.ends)),
                 )
             )
     cells = [[cell.replace("|", ", ") for cell in row] for row in rows]

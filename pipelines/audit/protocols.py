@@ -69,7 +69,7 @@ Choices = tuple[tuple[str, str], ...]
 
 
 def over_directions(
-    choices: Choices, parts: Sequence[Sequence[Callable[[], Statistics]]]
+    choices: Choices, parts: Sequence[Sequence[Statistics]]
 ) -> Iterator[tuple[Choices, float]]:
     """A number of one direction, or the two ways in which papers make one of several.
 
@@ -77,22 +77,16 @@ def over_directions(
         choices: made so far.
         parts: one list a direction; of several statistics (one a reference) the mean is reported.
     """
-    made = [[part() for part in some] for some in parts]
-    alone = [float(np.mean([part.value for part in some])) for some in made]
-    if len(made) == 1:
+    alone = [float(np.mean([part.value for part in some])) for some in parts]
+    if len(parts) == 1:
         yield choices, alone[0]
         return
     yield (*choices, ("over", MEAN)), float(np.mean(alone))
     together = []
-    for same in zip(*made, strict=False):
+    for same in zip(*parts, strict=False):
         rows = np.concatenate([part.rows for part in same])
         together.append(float(same[0].aggregate(rows.sum(axis=0))))
     yield (*choices, ("over", TOGETHER)), float(np.mean(together))
-
-
-def distinct(values: Iterable[Value]) -> list[Value]:
-    """The values, each protocol once."""
-    return list({(one.metric, one.choices): one for one in values}.values())
 
 
 TOKENIZERS: tuple[Tokenize, ...] = ("nltk", "nltk-punkt", "whitespace", "13a", "intl")
@@ -133,7 +127,7 @@ def bleu_values(
                     )  # fmt: skip
                     for score in SCORES:
                         parts = [
-                            [partial(_score, count, one, tokenize, case, score) for one in some]
+                            [_score(count, one, tokenize, case, score) for one in some]
                             for some in texts
                         ]
                         choices: Choices = (*base, ("score", score))

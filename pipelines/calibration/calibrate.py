@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from ..meta.coefficients import Settings
 from ..meta.columns import Column, RatedOutput, computed_columns, rated_outputs
 from ..meta.evaluate import meta_evaluate
 from ..meta.known import ELSEWHERE
-from ..meta.result import NATURAL, Left, MetaScore
+from ..meta.result import NATURAL, Left
 from ..scoring import Scoring
 from .fit import (
     FEWEST_SYSTEMS,
@@ -55,29 +55,15 @@ OTHERS = "calibrated, fitted on other studies and directions"
 PAPER = "joint"
 
 
-@dataclass(frozen=True)
-class WeightsHeldOut:
-    """Systems of a dataset whose overall score is predicted from the aspects' ratings.
+def weights_held_out(systems: SystemMeans) -> list[dict[str, Any]]:
+    """Leave-one-dataset-out of the weights; empty if there is one dataset.
 
-    Attributes:
-        dataset: whose systems the weights were not fitted on.
-        direction: whose systems are ranked.
-        systems: their number.
-        spearman: of the weighted mean and the overall score.
-        spearman_equal: of the plain mean and the overall score.
-        shares: of style, content and fluency, from the other datasets.
+    Returns:
+        ``dataset``, on whose systems the weights were not fitted; ``direction``, whose systems are
+        ranked; ``systems``, their number; ``spearman``, of the weighted mean and the overall score;
+        ``spearman_equal``, of the plain mean and the overall score; ``shares`` of style, content
+        and fluency, from the other datasets.
     """
-
-    dataset: str
-    direction: str
-    systems: int
-    spearman: float
-    spearman_equal: float
-    shares: tuple[float, float, float]
-
-
-def weights_held_out(systems: SystemMeans) -> list[WeightsHeldOut]:
-    """Leave-one-dataset-out of the weights; empty if there is one dataset."""
     from scipy.stats import spearmanr  # takes a moment to import
 
     found = []
@@ -91,57 +77,30 @@ def weights_held_out(systems: SystemMeans) -> list[WeightsHeldOut]:
                 continue
             weighted, plain = some.aspects @ shares, some.aspects.mean(axis=1)
             found.append(
-                WeightsHeldOut(
-                    str(dataset),
-                    str(direction),
-                    len(some.overall),
-                    float(spearmanr(weighted, some.overall).statistic),
-                    float(spearmanr(plain, some.overall).statistic),
-                    (float(shares[0]), float(shares[1]), float(shares[2])),
-                )
+                {
+                    "dataset": str(dataset),
+                    "direction": str(direction),
+                    "systems": len(some.overall),
+                    "spearman": float(spearmanr(weighted, some.overall).statistic),
+                    "spearman_equal": float(spearmanr(plain, some.overall).statistic),
+                    "shares": shares.tolist(),
+                }
             )
     return found
 
 
-def overall_held_out(
-    judgments: Sequence[Judgment],
-    outputs: Mapping[str, Sequence[RatedOutput]],
-    columns: Mapping[str, Mapping[str, Column]],
-    data: Data,
-    candidates: Mapping[str, Sequence[str]],
-    settings: Settings,
-) -> list[MetaScore]:
-    """Agreement with each study's overall score, asked or derived, direction by direction.
-
-    A direction is scored by parts fitted without it, whoever rated it, and with weights from other
-    datasets; and again by parts fitted without its study as well, where that leaves enough.
-
-    Args:
-        judgments: as in :func:`~.samples.as_protocol`.
-        outputs: study to its outputs, only studies with texts.
-        columns: study -> metric -> scores of these outputs.
-        data: what everything is fitted on.
-        candidates: aspect to metrics; chosen from anew each time.
-        settings: resamples and seed.
-    """
-
-    def score(some: Sequence[RatedOutput]) -> tuple[list[Column], list[Left]]:
-        study = some[0].study
-        return scored(study, some, columns[study], data, candidates), []
-
-    rows = [row for row in judgments if row.study in outputs]
-    report = meta_evaluate(rows, score, settings)
-    return [one for one in report.scores if NATURAL.get(one.aspect) == "overall" and one.direction]
-
-
-def scored(
+def elsewhere(
     study: str,
     outputs: Sequence[RatedOutput],
     columns: Mapping[str, Column],
     data: Data,
     candidates: Mapping[str, Sequence[str]],
 ) -> list[Column]:
-    """The paper's Joint if the study has one, and calibrated scores by parts from elsewhere."""
+    """The paper's Joint if the study has one, and calibrated scores by parts from elsewhere.
+
+    A direction is scored by parts fitted without it, whoever rated it, and with weights from other
+    datasets; and again by parts fitted without its study as well, where that leaves enough.
+    """
     found = [columns[PAPER]] if PAPER in columns else []
     failed = np.array([is_blank(one.output or "") for one in outputs])
     directions = np.array([one.direction for one in outputs], dtype=str)
@@ -279,8 +238,7 @@ def calibrate(
         InputError: an aspect has no ratings of texts; or too few.
     """
     rows = as_protocol(judgments)
-    scored = measured(rows, how, plan, data_dir)
-    return calibrated(judgments, scored, how.profile.name, plan)
+    return calibrated(judgments, measured(rows, how, plan, data_dir), how.profile.name, plan)
 
 
 def calibrated(
@@ -314,9 +272,12 @@ def calibrated(
             )
         )
     settings = Settings(resamples=plan.resamples, seed=plan.seed, differences=False)
-    overall = overall_held_out(
-        rows, scored.outputs, scored.columns, data, plan.candidates, settings
-    )
+
+    def score(some: Sequence[RatedOutput]) -> tuple[list[Column], list[Left]]:
+        study = some[0].study
+        return elsewhere(study, some, scored.columns[study], data, plan.candidates), []
+
+    overall = meta_evaluate([row for row in rows if row.study in scored.outputs], score, settings)
     chosen: dict[str, str] = {part.aspect: part.metric for part in parts}
     signatures: dict[str, JsonValue] = {
         metric: dict(column.signatures)
@@ -330,9 +291,13 @@ def calibrated(
         profile=profile,
         fitted_on=_sources(data, chosen),
         evidence={
-            "curves": [_rounded(asdict(one)) for one in records],
-            "weights": [_rounded(asdict(one)) for one in weights_held_out(data.systems)],
-            "overall": [one.model_dump(exclude_none=True) for one in overall],
+            "curves": [_rounded(one) for one in records],
+            "weights": [_rounded(one) for one in weights_held_out(data.systems)],
+            "overall": [
+                one.model_dump(exclude_none=True)
+                for one in overall.scores
+                if NATURAL.get(one.aspect) == "overall" and one.direction
+            ],
             "signatures": signatures,
             "resamples": plan.resamples,
             "seed": plan.seed,
@@ -425,7 +390,7 @@ def _rounded(record: Mapping[str, Any]) -> dict[str, JsonValue]:
     def short(value: Any) -> JsonValue:
         if isinstance(value, float):
             return round(value, 4) if np.isfinite(value) else None
-        return [short(one) for one in value] if isinstance(value, tuple | list) else str(value)
+        return [short(one) for one in value] if isinstance(value, list) else str(value)
 
     return {
         name: value if isinstance(value, int) else short(value) for name, value in record.items()
@@ -450,49 +415,32 @@ def _lines(calibration: Calibration) -> Iterator[str]:
             f"{part.aspect:8} {part.metric[:16]:16} {weight:23} "
             f"{part.slope:8.3g} {part.offset:8.3g}"  # of perplexity it is about -0.0001
         )
-    yield from _curves(calibration.evidence)
-    yield from _weights(calibration.evidence)
-    yield from _overall(calibration.evidence)
-
-
-def _curves(evidence: Mapping[str, Any]) -> Iterator[str]:
-    rows: Sequence[Mapping[str, Any]] = evidence.get("curves", [])
-    if not rows:
-        return
-    yield ""
-    yield "Curves on what they were not fitted on: share of the ratings' variance explained"
-    yield f"{'part':8} {'metric':16} {'left out':32} {'explained':>9} {'rho':>6}"
-    for row in rows:
-        yield (
-            f"{row['aspect']:8} {row['metric'][:16]:16} {row['name'][:32]:32} "
-            f"{_number(row['explained']):>9} {_number(row['spearman']):>6}"
-        )
-
-
-def _weights(evidence: Mapping[str, Any]) -> Iterator[str]:
-    rows: Sequence[Mapping[str, Any]] = evidence.get("weights", [])
-    if not rows:
-        return
-    yield ""
-    yield "Weights, fitted on other datasets: Spearman with people's overall, systems"
-    yield f"{'direction':40} {'systems':>7} {'weighted':>9} {'equal':>7}"
-    for row in rows:
-        yield (
-            f"{row['direction'][:40]:40} {row['systems']:>7} {_number(row['spearman']):>9} "
-            f"{_number(row['spearman_equal']):>7}"
-        )
-
-
-def _overall(evidence: Mapping[str, Any]) -> Iterator[str]:
-    rows: Sequence[Mapping[str, Any]] = evidence.get("overall", [])
-    rows = [row for row in rows if row["coefficient"] == "spearman"]
-    for level in ("system", "sentence"):
-        some = [row for row in rows if row["level"] == level]
-        if not some:
-            continue
+    evidence: Mapping[str, Any] = calibration.evidence
+    if rows := evidence.get("curves"):
         yield ""
-        yield f"Joint: Spearman with the overall score, {level} level, 95% over sentences"
-        for row in some:
+        yield "Curves on what they were not fitted on: share of the ratings' variance explained"
+        yield f"{'part':8} {'metric':16} {'left out':32} {'explained':>9} {'rho':>6}"
+        for row in rows:
+            yield (
+                f"{row['aspect']:8} {row['metric'][:16]:16} {row['name'][:32]:32} "
+                f"{_number(row['explained']):>9} {_number(row['spearman']):>6}"
+            )
+    if rows := evidence.get("weights"):
+        yield ""
+        yield "Weights, fitted on other datasets: Spearman with people's overall, systems"
+        yield f"{'direction':40} {'systems':>7} {'weighted':>9} {'equal':>7}"
+        for row in rows:
+            yield (
+                f"{row['direction'][:40]:40} {row['systems']:>7} {_number(row['spearman']):>9} "
+                f"{_number(row['spearman_equal']):>7}"
+            )
+    for level in ("system", "sentence"):
+        where = ("spearman", level)
+        rows = [r for r in evidence.get("overall", ()) if (r["coefficient"], r["level"]) == where]
+        if rows:
+            yield ""
+            yield f"Joint: Spearman with the overall score, {level} level, 95% over sentences"
+        for row in rows:
             found = f"{_number(row.get('value')):>6}{_interval((row.get('low'), row.get('high')))}"
             yield f"{row['study'][:10]:10} {row['direction'][:36]:36} {found}"
             yield f"{'':10} {row['metric']}; {row['aspect'].replace('_', ' ')}"

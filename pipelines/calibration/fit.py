@@ -233,36 +233,28 @@ def spearman(metric: str, some: Sample) -> float:
     return coefficient("spearman", values, some.ratings) if len(values) > 1 else float("nan")
 
 
-@dataclass(frozen=True)
-class HeldOut:
-    """How one curve does on outputs that it was not fitted on.
+def held_out(aspect: str, metric: str, whole: Sample) -> list[dict[str, Any]]:
+    """Leave-one-study-out and leave-one-direction-out of a curve; empty where nothing is left.
 
-    Attributes:
-        metric, aspect: what was fitted.
-        kind: ``study`` or ``direction``: what was left out.
-        name: of what was left out.
-        explained: share of variance of the ratings there; below 0, a constant does better.
-        spearman: of values and ratings there, at sentence level.
-        outputs: number of outputs there.
+    Returns:
+        ``metric`` and ``aspect``; ``kind`` (``study`` or ``direction``) and ``name`` of what was
+        left out; ``explained``, the share of variance of the ratings there (below 0, a constant
+        does better); ``spearman``, of values and ratings there; ``outputs``, their number.
     """
-
-    metric: str
-    aspect: str
-    kind: str
-    name: str
-    explained: float
-    spearman: float
-    outputs: int
-
-
-def held_out(aspect: str, metric: str, whole: Sample) -> list[HeldOut]:
-    """Leave-one-study-out and leave-one-direction-out of a curve; empty where nothing is left."""
     found = []
     for kind, names in (("study", whole.study), ("direction", whole.direction)):
         for name in np.unique(names) if len(np.unique(names)) > 1 else ():
             there = whole.only(names == name)
             curve = fit_curve(whole.only(names != name).best, sign_of(metric))
-            share, rho = explained(curve, there.best), spearman(metric, there.best)
-            outputs = len(there.best.values)
-            found.append(HeldOut(metric, aspect, kind, str(name), share, rho, outputs))
+            found.append(
+                {
+                    "metric": metric,
+                    "aspect": aspect,
+                    "kind": kind,
+                    "name": str(name),
+                    "explained": explained(curve, there.best),
+                    "spearman": spearman(metric, there.best),
+                    "outputs": len(there.best.values),
+                }
+            )
     return found

@@ -26,14 +26,9 @@ from ...metrics.scorers.roles import Found
 from ...metrics.scorers.word_vectors import WordVectors
 from ...metrics.signature import Signature
 from ...metrics.text import tokenized, tokens_name
-from ...pipelines.style_invariance.arithmetic import (
-    PERMUTATIONS,
-    StyleInvariance,
-    style_invariance,
-    unit_vectors,
-)
 from ...version import __version__
 from ..analysis.style_space import fewer_dimensions, laid_out
+from .arithmetic import PERMUTATIONS, StyleInvariance, style_invariance, unit_vectors
 
 FEWEST = 2  # sentences of a style: one is never compared with itself
 
@@ -173,10 +168,18 @@ def find_embedding(
     """
     path = Path(spec).expanduser()
     if spec == WORD_VECTORS:
-        trained = train_dataset_vectors(sample.data)
-        return _of_words(find_vectors(str(trained.folder), None, placement), sample)
+        path = train_dataset_vectors(sample.data).folder
+        spec = str(path)
     if path.is_file() or (path / CARD_FILE).is_file():
-        return _of_words(find_vectors(spec, None, placement), sample)
+        words = find_vectors(spec, None, placement)
+        return SentenceEmbedding(
+            name=words.name,
+            hash=words.hash,
+            kind="sum of word vectors",
+            fields={"tokens": tokens_name(sample.language, "words")},
+            libraries=(),
+            vectors=lambda texts: summed(words.load(), tokenized(texts, sample.language)),
+        )
     try:
         found = find.encoder(spec, None, placement)
     except MissingScorerError as error:
@@ -209,20 +212,6 @@ def summed(vectors: WordVectors, sentences: Sequence[str]) -> np.ndarray:
     for row, words in zip(sums, known, strict=True):
         row += vectors.vectors[words].sum(axis=0, dtype=np.float64)
     return sums
-
-
-def _of_words(found: Found, sample: StyleSample) -> SentenceEmbedding:
-    def of(sentences: Sequence[str]) -> np.ndarray:
-        return summed(found.load(), tokenized(sentences, sample.language))
-
-    return SentenceEmbedding(
-        name=found.name,
-        hash=found.hash,
-        kind="sum of word vectors",
-        fields={"tokens": tokens_name(sample.language, "words")},
-        libraries=(),
-        vectors=of,
-    )
 
 
 def _encoded(found: Found, sentences: Sequence[str]) -> np.ndarray:
@@ -302,8 +291,8 @@ class EmbeddingInvariance:
         signature: everything that the numbers depend on.
         used: sentences of each style.
         left_out: sentences of each style that have no vector, since none of their words is known.
-        raw: of the vectors as they are.
-        centred: with the mean of all unit vectors subtracted.
+        forms: ``raw``, of the vectors as they are, and ``centred``, with the mean of all unit
+            vectors subtracted.
         map: t-SNE, if there are sentences enough.
     """
 
@@ -311,13 +300,8 @@ class EmbeddingInvariance:
     signature: Signature
     used: tuple[int, ...]
     left_out: tuple[int, ...]
-    raw: StyleInvariance
-    centred: StyleInvariance
+    forms: Mapping[str, StyleInvariance]
     map: StyleMap | None
-
-    def form(self, name: str) -> StyleInvariance:
-        """One of :data:`FORMS`."""
-        return self.centred if name == "centred" else self.raw
 
 
 def measure(
@@ -341,8 +325,8 @@ def measure(
                 "Are these word vectors of that language?"
             )
     unit, labels = unit_vectors(vectors[known]), sample.labels[known]
-    raw, centred = (
-        style_invariance(
+    forms = {
+        form: style_invariance(
             unit,
             labels,
             centred=form == "centred",
@@ -351,14 +335,13 @@ def measure(
             seed=options.seed,
         )
         for form in FORMS
-    )
+    }
     return EmbeddingInvariance(
         embedding=embedding,
         signature=_signature(embedding, sample, options),
         used=tuple(map(int, used)),
         left_out=tuple(map(int, np.bincount(sample.labels[~known], minlength=styles))),
-        raw=raw,
-        centred=centred,
+        forms=forms,
         map=_map(unit, labels, options) if options.points else None,
     )
 
@@ -416,11 +399,3 @@ def _neighbours(unit: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     own = float((labels[nearest] == labels[:, None]).mean())
     sizes = np.bincount(labels).astype(float)
     return own, float((sizes * (sizes - 1)).sum() / (len(unit) * (len(unit) - 1)))
-
-
-def compare(
-    embeddings: Sequence[SentenceEmbedding], sample: StyleSample, options: InvarianceOptions
-) -> list[EmbeddingInvariance]:
-    """:func:`measure` of several embeddings on the same sentences, each once."""
-    distinct = {(one.name, one.hash): one for one in embeddings}
-    return [measure(one, sample, options) for one in distinct.values()]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from textwrap import fill
+from typing import Any
 
+import numpy as np
 from pydantic import JsonValue
 
-from ...pipelines.style_invariance.arithmetic import StyleInvariance
 from ..tables import DataTable, csv_text, escaped, to_markdown
+from .arithmetic import StyleInvariance
 from .measure import FORMS, EmbeddingInvariance, InvarianceOptions, StyleSample
 
 WIDTH = 80
@@ -66,7 +68,7 @@ def terminal(
         lines += ["", f"{_cut(one.embedding.name, 60)}: most similar style"]
         lines.append(f"  {'':<24}{'raw':<26}{'centred':<26}".rstrip())
         for style, name in enumerate(sample.styles):
-            most = (_cut(_most(sample, one.form(form), style), 25) for form in FORMS)
+            most = (_cut(_most(sample, one.forms[form], style), 25) for form in FORMS)
             lines.append(
                 f"  {_cut(name, 23):<24}" + "".join(f"{text:<26}" for text in most).rstrip()
             )
@@ -106,8 +108,7 @@ def _counts(
     """One row for each embedding and form, see :data:`COMPARISON_HEADER`."""
     styles = len(sample.styles)
     for one in measured:
-        for form in FORMS:
-            found = one.form(form)
+        for form, found in one.forms.items():
             own = found.self_similar
             yield (
                 *(one.embedding.name, form, own, styles, 100 * own / styles),
@@ -140,7 +141,7 @@ def comparison(
 
 def matrix_table(sample: StyleSample, one: EmbeddingInvariance, form: str) -> DataTable:
     """Similarities of all pairs of styles, and the most similar: the paper's Tables 1 to 6."""
-    found = one.form(form)
+    found = one.forms[form]
     rows = [
         (f"{n}. {name}", *(f"{x:.3f}" for x in row), _most(sample, found, n - 1))
         for n, (name, row) in enumerate(zip(sample.styles, found.similarities, strict=True), 1)
@@ -186,8 +187,7 @@ def tables(
 ) -> Iterator[tuple[str, str]]:
     """File names and contents: the comparison, and of each embedding two matrices and the map."""
     for one, name in zip(measured, file_names(measured), strict=True):
-        for form in FORMS:
-            found = one.form(form)
+        for form, found in one.forms.items():
             rows = [
                 (style, *map(float, row))
                 for style, row in zip(sample.styles, found.similarities, strict=True)
@@ -233,28 +233,20 @@ def _embedding(one: EmbeddingInvariance) -> JsonValue:
         "made_with": one.signature.made_with,
         "used": list(one.used),
         "left_out": list(one.left_out),
-        **{form: _form(one.form(form)) for form in FORMS},
+        **{form: _plain(asdict(found)) for form, found in one.forms.items()},
         "map": None
         if one.map is None
         else {
             "points": len(one.map.points),
-            "neighbours": _number(one.map.neighbours),
-            "neighbours_by_chance": _number(one.map.neighbours_by_chance),
+            "neighbours": _plain(one.map.neighbours),
+            "neighbours_by_chance": _plain(one.map.neighbours_by_chance),
         },
     }
 
 
-def _form(found: StyleInvariance) -> JsonValue:
-    return {
-        "similarities": [[_number(x) for x in row] for row in found.similarities],
-        "most_similar": [list(best) for best in found.most_similar],
-        "self_similar": found.self_similar,
-        "expected": _number(found.expected),
-        "p_value": _number(found.p_value),
-        "gap": _number(found.gap),
-        "gap_p_value": _number(found.gap_p_value),
-    }
-
-
-def _number(value: float) -> float | None:
-    return float(f"{value:.9g}") if math.isfinite(value) else None
+def _plain(value: Any) -> JsonValue:
+    if isinstance(value, dict):
+        return {name: _plain(of) for name, of in value.items()}
+    if isinstance(value, np.ndarray | tuple):
+        return [_plain(one) for one in value]
+    return float(f"{value:.9g}") if isinstance(value, float) else value

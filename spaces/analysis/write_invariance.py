@@ -13,7 +13,6 @@ import numpy as np
 from ...files import atomic_folder, check_free, write_json, write_text
 from ...pipelines.style_invariance.arithmetic import StyleInvariance
 from ...pipelines.style_invariance.measure import (
-    FORMS,
     EmbeddingInvariance,
     InvarianceOptions,
     StyleMap,
@@ -229,8 +228,8 @@ def write_invariance(
         for name, text in tables(sample, measured):
             write_text(folder / name, text)
         for one, name in zip(measured, file_names(measured), strict=True):
-            for form in FORMS:
-                found, centred = one.form(form), form == "centred"
+            for form, found in one.forms.items():
+                centred = form == "centred"
                 draw = partial(draw_style_matrix, sample.styles, found, centred=centred)
                 write_picture(folder / f"{name}-{form}", picture(draw))
             if one.map is not None:

@@ -258,6 +258,7 @@ def workplace(tmp_path_factory):
     ("style-invariance mini --sentences 1", "--sentences", "2"),
     ("style-invariance mini --permutations 0", "--permutations", "1"),
     ("style-invariance mini --seed -1", "--seed", "0"),
+    ("style-invariance mini --points -1 --out page", "--points", "0"),
     ("style-invariance mini --device gpu", "'gpu'"),
 )
 def test_a_mistake_is_one_message(call, named, workplace, capsys, snapshot, monkeypatch):

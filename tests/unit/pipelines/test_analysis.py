@@ -73,16 +73,18 @@ def cell(matrix, one, other):
 
 
 def test_over_systems_as_scipy_has_it(results):
-    matrix = correlation.over_systems(results, ())
-    assert matrix.titles == ("ACC", "s-BLEU", "multi-BLEU", "ln PPL", "Joint")
+    usual = correlation.over_systems(results, ())
+    raw = correlation.over_systems(results, (), raw_ppl=True)  # as the TSTBench paper's heat maps
+    assert usual.titles == ("ACC", "s-BLEU", "multi-BLEU", "ln PPL", "Joint")
     values = [corpus_values(seed) for seed in range(len(SYSTEMS))]  # without the bound
-    for one, other, a, b in (
-        ("ACC", "Joint", "acc", "joint"),
-        ("s-BLEU", "multi-BLEU", "s_bleu", "multi_bleu"),
-        ("ln PPL", "Joint", "ppl", "joint"),
+    for matrix, one, other, a, b in (
+        (usual, "ACC", "Joint", "acc", "joint"),
+        (usual, "s-BLEU", "multi-BLEU", "s_bleu", "multi_bleu"),
+        (usual, "ln PPL", "Joint", "ppl", "joint"),
+        (raw, "PPL", "Joint", "ppl", "joint"),
     ):
         x, y = (np.array([v[name] for v in values]) for name in (a, b))
-        expected = stats.pearsonr(np.log(x) if a == "ppl" else x, y)
+        expected = stats.pearsonr(np.log(x) if one == "ln PPL" else x, y)
         found = cell(matrix, one, other)
         assert found.value == pytest.approx(expected.statistic, abs=1e-12)
         assert (found.low, found.high) == pytest.approx(
@@ -90,13 +92,6 @@ def test_over_systems_as_scipy_has_it(results):
         )
         assert found.points == len(SYSTEMS)
         assert cell(matrix, other, one) == found
-
-
-def test_perplexity_as_it_is(results):
-    """The TSTBench paper's heat maps take no logarithm."""
-    matrix = correlation.over_systems(results, (), raw_ppl=True)
-    x, y = ([corpus_values(n)[m] for n in range(len(SYSTEMS))] for m in ("ppl", "joint"))
-    assert cell(matrix, "PPL", "Joint").value == pytest.approx(stats.pearsonr(x, y).statistic)
 
 
 def pooled_values(one, other):
@@ -110,6 +105,7 @@ def pooled_values(one, other):
 def test_over_sentences_as_scipy_has_it(results, one, other):
     titles = {"multi_bleu": "multi-BLEU", "s_bleu": "s-BLEU", "ppl": "ln PPL"}
     matrix = correlation.over_sentences(results, ())
+    assert "Joint" not in matrix.titles, "which has no sentences"
     found = cell(matrix, titles[one], titles[other])
     x, y = pooled_values(one, other)
     there = np.isfinite(x) & np.isfinite(y)
@@ -123,10 +119,6 @@ def test_over_sentences_as_scipy_has_it(results, one, other):
         some = np.isfinite(u) & np.isfinite(v)
         slow.append(np.corrcoef(u[some], v[some])[0, 1])
     assert (found.low, found.high) == pytest.approx(tuple(np.percentile(slow, [2.5, 97.5])))
-
-
-def test_a_metric_without_sentences_is_not_in_their_map(results):
-    assert "Joint" not in correlation.over_sentences(results, ()).titles
 
 
 def test_over_directions_only_places_within_one_are_compared(tmp_path):
@@ -207,8 +199,7 @@ def test_a_direction_without_any_score_stops_nothing(results):
     bare = replace(results, columns=())
     matrix = correlation.over_directions([results, bare], [(), ()])
     alone = correlation.over_directions([results], [()])
-    assert matrix.titles == alone.titles
-    assert matrix.cells[0][1].points == alone.cells[0][1].points
+    assert (matrix.titles, matrix.cells) == (alone.titles, alone.cells)
 
 
 # -- human scores ----------------------------------------------------------------------------------
@@ -231,21 +222,6 @@ def test_human_scores_are_joined_by_name_and_text(results):
     assert np.isnan(by_name["gamma"])
 
 
-def test_human_scores_of_a_version_are_not_those_of_another(results):
-    """``cae@1`` and ``cae@10`` are there."""
-    (aspect,) = human_aspects([judgment("CAE 1", 1, 2.0), judgment("cae@1.0", 1, 5.0)], results)
-    assert aspect.means == {"cae1": 2.0}
-
-
-def test_judgments_of_another_direction_are_not_of_this_one(results):
-    """The same system and the same number of a sentence, but other sentences."""
-    other = judgment("alpha", 3, 5.0).model_copy(update={"direction": BACK})
-    (aspect,) = human_aspects([judgment("alpha", 1, 2.0), other], results)
-    assert aspect.means == {"alpha": 2.0}
-    assert list(aspect.sentences) == [("alpha", "s-1")]
-    assert human_aspects([other], results) == ()
-
-
 def test_a_judgment_without_an_id_is_joined_only_to_a_source_that_is_there_once(results):
     twice = "source 4 is here"
     samples = tuple(
@@ -264,36 +240,49 @@ def test_a_judgment_without_an_id_is_joined_only_to_a_source_that_is_there_once(
     assert dict(usual.sentences) == {("alpha", "s-3"): 2.0, ("alpha", "s-4"): 5.0}
 
 
-def test_an_impossible_score_is_in_no_mean(results):
-    wrong = {**judgment("alpha", 2, 3.0).model_dump(), "score": 5.8, "flag": "impossible"}
-    (aspect,) = human_aspects([judgment("alpha", 1, 2.0), Judgment.model_validate(wrong)], results)
-    assert aspect.means == {"alpha": 2.0}
-    assert aspect.sentences.get(("alpha", "s-2")) is None
-    assert human_aspects([Judgment.model_validate(wrong)], results) == ()
+def changed(one, **fields):
+    return Judgment.model_validate({**one.model_dump(), **fields})
 
 
-def test_a_sentence_with_more_raters_weighs_no_more(results):
-    given = [
-        judgment("alpha", number, score).model_copy(update={"rater": f"rater-{rater}"})
-        for number, scores in ((1, (1.0, 2.0, 3.0, 4.0)), (2, (5.0,)))
-        for rater, score in enumerate(scores)
-    ]
-    (aspect,) = human_aspects(given, results)
-    assert aspect.means == {"alpha": 3.75}
-    assert aspect.sentences["alpha", "s-1"] == 2.5
+FIRST = judgment("alpha", 1, 2.0)
+SECOND = {("alpha", "s-1"): 2.0}
 
 
-def test_scores_on_two_scales_are_in_no_common_mean(results):
-    ten = judgment("beta", 1, 4.0).model_copy(update={"scale": "interval 0-10", "score": 9.0})
-    first, second = human_aspects([judgment("alpha", 1, 2.0), ten], results)
-    assert (first.scale, first.means) == ("interval 1-5", {"alpha": 2.0})
-    assert (second.scale, second.means) == ("interval 0-10", {"beta": 9.0})
+@pytest.mark.parametrize(
+    ("given", "means", "sentences"),
+    [
+        # ``cae@1`` and ``cae@10`` are there: a version is not another
+        ([judgment("CAE 1", 1, 2.0), judgment("cae@1.0", 1, 5.0)], {"cae1": 2.0},
+         {("cae1", "s-1"): 2.0}),
+        # of another direction: the same system and number, but other sentences
+        ([FIRST, changed(judgment("alpha", 3, 5.0), direction=BACK)], {"alpha": 2.0}, SECOND),
+        ([changed(FIRST, direction=BACK)], None, None),
+        # impossible
+        ([FIRST, changed(judgment("alpha", 2, 3.0), score=5.8, flag="impossible")],
+         {"alpha": 2.0}, SECOND),
+        ([changed(FIRST, score=5.8, flag="impossible")], None, None),
+        # a sentence with more raters weighs no more
+        ([changed(FIRST, rater=f"rater-{n}", score=n) for n in (1.0, 2.0, 3.0, 4.0)]
+         + [judgment("alpha", 2, 5.0)], {"alpha": 3.75},
+         {("alpha", "s-1"): 2.5, ("alpha", "s-2"): 5.0}),
+    ],
+)  # fmt: skip
+def test_which_human_scores_are_in_a_mean(results, given, means, sentences):
+    found = human_aspects(given, results)
+    if means is None:
+        assert found == ()
+    else:
+        (aspect,) = found
+        assert (aspect.means, dict(aspect.sentences)) == (means, sentences)
 
 
-def test_two_studies_are_two_variables(results):
-    some = [judgment("alpha", 1, 2.0), judgment("alpha", 1, 3.0, study="theirs")]
-    assert [a.title for a in human_aspects(some, results)] == [
+def test_two_studies_or_scales_are_two_variables(results):
+    theirs = judgment("alpha", 1, 3.0, study="theirs")
+    assert [a.title for a in human_aspects([FIRST, theirs], results)] == [
         "human style (ours)", "human style (theirs)"]  # fmt: skip
+    ten = changed(judgment("beta", 1, 4.0), scale="interval 0-10", score=9.0)
+    assert [(a.scale, a.means) for a in human_aspects([FIRST, ten], results)] == [
+        ("interval 1-5", {"alpha": 2.0}), ("interval 0-10", {"beta": 9.0})]  # fmt: skip
 
 
 def test_correlation_with_people(results):
@@ -408,16 +397,11 @@ def test_lengths_by_hand(tmp_path):
 
 def test_words_are_counted_as_texts_are_scored(tmp_path):
     """A tokenised output is no longer than the same one as people write it."""
-    samples = [sample(0, "fine, thanks.", "fine , thanks .", ("fine, thanks.",), acc=0.0)]
+    samples = [sample(0, "fine, thanks.", "Fine , thanks .", ("fine, thanks.",), acc=0.0)]
     write(tmp_path, report("mine", {"acc": 1.0}), samples)
-    source, people, mine = text_statistics(read_run(tmp_path)[0])
-    assert [s.words.value for s in (source, people, mine)] == [2.0, 2.0, 2.0]
-
-
-def test_a_reference_word_for_word(tmp_path):
-    samples = [sample(n, "x", f"The Reference {n}", (f"the reference {n}",)) for n in range(2)]
-    write(tmp_path, report("mine", {"acc": 1.0}), samples)
-    assert text_statistics(read_run(tmp_path)[0])[2].as_reference == 100.0
+    found = text_statistics(read_run(tmp_path)[0])
+    assert [s.words.value for s in found] == [2.0, 2.0, 2.0]
+    assert found[2].as_reference == 100.0
 
 
 # -- disagreements ---------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """Fitting a calibrated Joint: known curves come back, and what is left out is left out."""
 
 import csv
-import dataclasses
 from dataclasses import replace
 
 import numpy as np
@@ -24,7 +23,7 @@ from tstbench.pipelines.calibration.calibrate import (
     Measured,
     Plan,
     calibrated,
-    scored,
+    elsewhere,
     summary,
     weights_held_out,
 )
@@ -77,24 +76,19 @@ def simulated(slope, offset, n=4000, seed=0, **more):
 
 
 class TestCurves:
-    @pytest.mark.parametrize(("slope", "offset"), [(4.0, -2.0), (0.5, 0.3), (0.0, -1.0)])
-    def test_a_known_curve_is_recovered_within_its_interval(self, slope, offset):
-        some = simulated(slope, offset)
-        found = fit_curve(some)
-        assert found.slope == pytest.approx(slope, abs=0.2)
-        assert found.offset == pytest.approx(offset, abs=0.1)
-        sure = curve_intervals(some, 1, found, 100, seed=1)
-        assert sure["slope"][0] <= found.slope <= sure["slope"][1]
-        assert sure["slope"][1] - sure["slope"][0] < 0.7
-
-    def test_it_is_the_least_squares_of_scipy(self):
-        some = simulated(40.0, -2.0, n=500)
-        values = some.values / 10
+    def test_it_is_the_weighted_least_squares_of_scipy_within_its_interval(self):
+        """Studies weigh the same, however large."""
+        large, small = simulated(0.4, 1.0, n=900), simulated(2, -1, n=90, seed=1, study="two")
+        some = Sample.joined([large, small])
         (offset, slope), _ = curve_fit(
-            lambda x, a, b: expit(a + b * x), values, some.ratings, p0=[0, 1]
-        )
-        found = fit_curve(sample_of(values, some.ratings))
+            lambda x, a, b: expit(a + b * x), some.values, some.ratings, p0=[0, 1],
+            sigma=1 / np.sqrt(some.weights),
+        )  # fmt: skip
+        found = fit_curve(some)
         assert (found.offset, found.slope) == pytest.approx((offset, slope), rel=1e-4)
+        sure = curve_intervals(some, 1, found, 100, seed=1)
+        assert sure["slope"][0] < slope < sure["slope"][1] < sure["slope"][0] + 1.5
+        assert sure["offset"][0] < offset < sure["offset"][1]
 
     def test_a_slope_never_has_the_wrong_sign(self):
         against = simulated(-4.0, 2.0)
@@ -102,27 +96,18 @@ class TestCurves:
         assert fit_curve(against, sign=-1).slope == pytest.approx(-4, abs=0.2)
         assert fit_curve(simulated(4.0, -2.0), sign=-1).slope == pytest.approx(0, abs=1e-3)
 
-    def test_studies_weigh_the_same_however_large(self):
-        large, small = simulated(0, 1.0, n=4000), simulated(0, -1.0, n=400, seed=1, study="two")
-        found = fit_curve(Sample.joined([large, small]))
-        middle = (large.ratings.mean() + small.ratings.mean()) / 2
-        assert found.rating(np.array([0.5])) == pytest.approx([middle], abs=0.02)
-
-    def test_systems_weigh_the_same_within_a_study(self):
-        systems = ["much"] * 900 + ["little"] * 100
-        some = sample_of(np.linspace(0, 1, 1000), np.zeros(1000), systems=systems)
-        assert some.weights[:900].sum() == pytest.approx(0.5)
-        assert some.weights.sum() == pytest.approx(1)
-
     def test_a_study_of_more_systems_or_directions_weighs_no_more(self):
         values = np.linspace(0, 1, 90)
         three = [name for name in "abc" for _ in range(30)]
+        uneven = ["much"] * 80 + ["little"] * 10
+        within = sample_of(values, values, systems=uneven).weights
+        assert (within[:80].sum(), within[80:].sum()) == pytest.approx((0.5, 0.5))
         one = sample_of(values, values, study="one")
         more = sample_of(values, values, study="two", systems=three)
         back = sample_of(values, values, study="two", systems=three, direction=BACK)
         some = Sample.joined([one, more, back])
         of = {name: some.weights[some.study == name] for name in ("one", "two")}
-        assert of["one"].sum() == pytest.approx(0.5)
+        assert of["one"] == pytest.approx(0.5 / 90)
         assert of["two"] == pytest.approx(0.5 / 180)
 
     def test_outputs_of_a_sentence_are_drawn_together(self):
@@ -226,10 +211,10 @@ class TestWeights:
                 for f in ("study", "direction", "system", "aspects", "overall")
             )
         )
-        (found,) = (row for row in weights_held_out(both) if row.dataset == "odd")
-        assert found.shares == pytest.approx(fit_weights(rest))
-        assert found.shares[0] < 0.05
-        assert found.spearman < 0.5 < found.spearman_equal
+        (found,) = (row for row in weights_held_out(both) if row["dataset"] == "odd")
+        assert found["shares"] == pytest.approx(fit_weights(rest).tolist())
+        assert found["shares"][0] < 0.05
+        assert found["spearman"] < 0.5 < found["spearman_equal"]
 
 
 def judgments(study, direction, scores, *, aspects=ASPECTS, scale="interval 1-5"):
@@ -341,88 +326,51 @@ class TestLeavingOut:
                 assert set(some.direction) == {BACK}
         assert set(whole.without(direction="x/a-to-b").systems.dataset) == {"y"}
 
-    @pytest.mark.parametrize("name", [ELSEWHERE, OTHERS])
-    def test_ratings_of_a_direction_do_not_move_its_own_scores(self, toy, name):
-        """A leak would: all its ratings, in both studies, are turned upside down."""
+    @pytest.mark.parametrize(
+        ("left_out", "name"), [(THERE, ELSEWHERE), (THERE, OTHERS), ("one", OTHERS)]
+    )
+    def test_what_is_left_out_moves_no_score_of_its_own(self, toy, left_out, name):
+        """A leak would: all ratings of a direction, or of a study, are turned upside down."""
         rows, measured = toy
         turned = [
-            row.model_copy(update={"score": 6 - row.score}) if row.direction == THERE else row
+            row.model_copy(update={"score": 6 - row.score})
+            if left_out in (row.direction, row.study)
+            else row
             for row in rows
         ]
-        other = Measured(
-            {
-                study: rated_outputs(row for row in turned if row.study == study)
-                for study in measured.outputs
-            },
-            measured.columns,
-        )
+        outputs = {
+            study: rated_outputs(row for row in turned if row.study == study)
+            for study in measured.outputs
+        }
         found = []
-        for some_rows, some in ((rows, measured), (turned, other)):
+        for some_rows, some in ((rows, measured), (turned, Measured(outputs, measured.columns))):
             data = self.data((some_rows, some))
-            columns = scored("one", some.outputs["one"], some.columns["one"], data, PARTS)
-            found.append({column.name: column.sentence for column in columns}[name])
-        here = np.array([one.direction == THERE for one in measured.outputs["one"]])
-        assert np.isfinite(found[0]).all()
-        np.testing.assert_array_equal(found[0][here], found[1][here])
-        assert not np.allclose(found[0][~here], found[1][~here])
+            columns = elsewhere("one", some.outputs["one"], some.columns["one"], data, PARTS)
+            found.append({column.name: column.sentence for column in columns})
+        here = np.array([left_out in (o.direction, o.study) for o in measured.outputs["one"]])
+        assert np.isfinite(found[0][name]).all()
+        np.testing.assert_array_equal(found[0][name][here], found[1][name][here])
+        moved = ELSEWHERE if here.all() else name
+        assert not np.allclose(found[0][moved], found[1][moved])
 
     def test_an_empty_output_scores_0_elsewhere_too(self, toy):
         _, measured = toy
         outputs = measured.outputs["one"]
         emptied = [replace(outputs[0], output=" "), *outputs[1:]]
         usual, found = (
-            scored("one", some, measured.columns["one"], self.data(toy), PARTS)
+            elsewhere("one", some, measured.columns["one"], self.data(toy), PARTS)
             for some in (outputs, emptied)
         )
         for one, other in zip(usual, found, strict=True):
             assert one.sentence[0] > 0 == other.sentence[0]
             np.testing.assert_array_equal(one.sentence[1:], other.sentence[1:])
 
-    def test_ratings_of_a_study_do_not_move_its_scores_by_other_studies(self, toy):
-        rows, measured = toy
-        turned = [
-            row.model_copy(update={"score": 6 - row.score}) if row.study == "one" else row
-            for row in rows
-        ]
-        one = rated_outputs(row for row in turned if row.study == "one")
-        other = Measured({**measured.outputs, "one": one}, measured.columns)
-        found = []
-        for some_rows, some in ((rows, measured), (turned, other)):
-            data = self.data((some_rows, some))
-            columns = scored("one", some.outputs["one"], some.columns["one"], data, PARTS)
-            found.append({column.name: column.sentence for column in columns})
-        np.testing.assert_array_equal(found[0][OTHERS], found[1][OTHERS])
-        assert not np.allclose(found[0][ELSEWHERE], found[1][ELSEWHERE])
-
-    def test_nothing_is_fitted_on_a_direction_that_is_left_out(self, toy):
-        rows, measured = toy
-        plan = Plan(name="toy", candidates=PARTS, resamples=100, without=(THERE,))
-        found = calibrated(rows, measured, "embedded", plan)
-        assert THERE not in " ".join(found.fitted_on)
-        assert BACK in found.fitted_on[0]
-
-    def test_the_choice_sees_only_what_is_there(self):
-        """``good`` orders study one, ``bad`` study two: without one of them the other wins."""
-        stream = np.random.RandomState(0)
-        ratings, noise = stream.uniform(0, 1, 50), stream.uniform(0, 1, 50)
-        one = {"sti": sample_of(ratings, ratings), "acc": sample_of(noise, ratings)}
-        two = {
-            "sti": sample_of(noise, ratings, study="two"),
-            "acc": sample_of(ratings**2, ratings, study="two"),
-        }
-        both = {m: Sample.joined([one[m], two[m]]) for m in one}
-        left = {
-            study: choose({m: s.only(s.study != study) for m, s in both.items()}, ("sti", "acc"))
-            for study in ("one", "two")
-        }
-        assert left == {"one": "acc", "two": "sti"}
-
     def test_a_curve_is_tried_on_what_it_was_not_fitted_on(self):
         """Study one rises, study two falls: what is learned from one is wrong of the other."""
         one = simulated(4.0, -2.0, n=200)
         two = simulated(-1.0, 1.0, n=100, seed=1, study="two", direction=BACK)
         whole = Sample.joined([one, two])
-        records = {(r.kind, r.name): r for r in held_out("style", "sti", whole)}
+        records = {(r["kind"], r["name"]): r for r in held_out("style", "sti", whole)}
         assert set(records) == {("study", "one"), ("study", "two"), ("direction", THERE),
                                 ("direction", BACK)}  # fmt: skip
         for names_of, there, other in (
@@ -431,10 +379,10 @@ class TestLeavingOut:
         ):
             for name in names_of:
                 expected = explained(fit_curve(other), there)
-                assert records[name].explained == pytest.approx(expected, abs=1e-6)
-                assert records[name].outputs == len(there.values)
+                assert records[name]["explained"] == pytest.approx(expected, abs=1e-6)
+                assert records[name]["outputs"] == len(there.values)
                 rho = spearmanr(there.values, there.ratings).statistic
-                assert records[name].spearman == pytest.approx(rho)
+                assert records[name]["spearman"] == pytest.approx(rho)
         assert expected < explained(fit_curve(whole), two) - 0.1
 
     def test_with_a_direction_its_dataset_leaves_the_weights(self):
@@ -519,6 +467,13 @@ class TestWhole:
             assert part.intervals["slope"][0] < part.slope < part.intervals["slope"][1]
         again = calibrated(list(rows), measured, "embedded", PLAN)
         assert again.record() == found.record()
+        counts = ", ".join(
+            f"{study} {way} 150" for study in ("one", "two") for way in (THERE, BACK)
+        )
+        assert found.fitted_on == (
+            *(f"curve of {aspect}: outputs of {counts}" for aspect in ASPECTS),
+            "weights: means of 12 systems in 2 directions of means",
+        )
         overall = [s for s in found.evidence["overall"] if s["coefficient"] == "spearman"]
         assert {s["metric"] for s in overall} == {ELSEWHERE, OTHERS}
         assert min(s["value"] for s in overall if s["level"] == "sentence") > 0.5
@@ -543,22 +498,18 @@ class TestWhole:
             assert any(a.intervals[name] != b.intervals[name] for a, b in pairs), name
 
     def test_the_summary_fits_a_terminal(self, toy):
-        rows, measured = toy
-        text = summary(calibrated(rows, measured, "embedded", PLAN))
-        assert max(map(len, text.splitlines())) <= 80
-        assert "sti" in text
-
-    def test_the_summary_shows_a_small_slope_and_a_whole_direction(self, toy):
+        """With a small slope, and a whole direction."""
         rows, measured = toy
         found = calibrated(rows, measured, "embedded", PLAN)
         way = "shakespeare/shakespearean-to-modern"
         one = found.evidence["overall"][0] | {"direction": way, "coefficient": "spearman"}
-        first = dataclasses.replace(found.parts[0], slope=3.4e-05)
-        text = summary(
-            dataclasses.replace(found, parts=(first, *found.parts[1:]), evidence={"overall": [one]})
-        )
-        assert "3.4e-05" in text
-        assert way in text
+        parts = (replace(found.parts[0], slope=3.4e-05), *found.parts[1:])
+        overall = [one, *found.evidence["overall"]]
+        evidence = {**found.evidence, "overall": overall}
+        text = summary(replace(found, parts=parts, evidence=evidence))
+        assert max(map(len, text.splitlines())) <= 80
+        for shown in ("sti", "3.4e-05", way, "Weights, fitted on other datasets"):
+            assert shown in text
 
     def test_without_an_overall_score_the_weights_of_the_package_are_kept(self, toy, capsys):
         rows, measured = toy
@@ -645,7 +596,7 @@ def test_the_weights_of_the_package_are_those_of_the_published_ratings():
     means = system_means(rows)
     records = found.evidence["weights"]
     assert [r["spearman"] for r in records] == pytest.approx(
-        [round(one.spearman, 4) for one in weights_held_out(means)]
+        [round(one["spearman"], 4) for one in weights_held_out(means)]
     )
     assert len(means.overall) == 75
 

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from tstbench.commands.cli import main
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
@@ -96,9 +95,8 @@ def test_means_over_raters_are_tied_where_they_are_equal():
 def test_a_system_may_be_called_source():
     """Only Mir et al.'s file has ratings of the sources under that name."""
     named = [row.model_copy(update={"system": "source"}) for row in rows(systems=1)]
-    assert len(rated_outputs(named)) == len(rated_outputs(rows(systems=1))) > 0
-    theirs = [row.model_copy(update={"study": "mir2019"}) for row in named]
-    assert rated_outputs(theirs) == []
+    assert len(rated_outputs(named)) == 24
+    assert rated_outputs([row.model_copy(update={"study": "mir2019"}) for row in named]) == []
 
 
 def test_too_few_source_sentences_have_no_test_over_sentences():
@@ -139,28 +137,12 @@ def test_one_pair_of_outputs_has_no_share():
     }
 
 
-def test_a_metric_where_lower_is_better_is_turned():
-    def score(outputs):
-        human = np.array([o.scores["content"] for o in outputs])
-        return [Column(name="d", aspect="content", sentence=-human, sign=-1)], []
-
-    report = meta_evaluate(rows(), score, Settings(resamples=100))
-    assert one(report, level="sentence", coefficient="pearson").value == pytest.approx(1)
-    assert one(report, level="system", coefficient="pearson").value == pytest.approx(1)
-
-
-def test_computed_metrics_are_scipys_correlations_of_means(tmp_path):
+def test_a_metric_that_needs_references_is_left_out_without_them():
     how = scoring(["s_bleu", "r_bleu"])
-    outputs = rated_outputs(rows())
-    columns, left = computed_columns(outputs, how)
+    columns, left = computed_columns(rated_outputs(rows()), how)
     assert [column.name for column in columns] == ["s_bleu"]
     assert "references" in left[0].why
     report = meta_evaluate(rows(), lambda o: computed_columns(o, how), Settings(resamples=100))
-    human = [o.scores["content"] for o in outputs]
-    want = stats.kendalltau(columns[0].sentence, human)[0]
-    assert one(report, level="sentence", coefficient="kendall_b").value == pytest.approx(
-        want, abs=1e-6
-    )
     assert report.signatures["s_bleu"][f"ours {WAYS[0]}"].startswith("s_bleu|")
     # At system level a corpus metric is the corpus score, not the mean of sentences.
     statistics, places = columns[0].corpus[WAYS[0], "system-1"]
@@ -208,14 +190,6 @@ def test_a_derived_overall_is_of_the_protocols_scale_only(tmp_path, capsys):
     assert main([*call, "--all-aspects", "--resamples", "100"]) == 0
     printed = list(csv.DictReader(capsys.readouterr().out.splitlines(), delimiter="\t"))
     assert {row["aspect"] for row in printed} == {"style", "content", "fluency"}
-
-
-def test_flagged_scores_and_rated_sources_are_no_pairs():
-    judgments = list(rows())
-    changed = {**judgments[0].model_dump(), "score": 9.0, "flag": "impossible"}
-    source = {**judgments[1].model_dump(), "system": "source", "study": "mir2019"}
-    others = [Judgment.model_validate(row) for row in (changed, source)]
-    assert len(rated_outputs(others)) == 0
 
 
 def test_a_flagged_score_is_no_part_of_a_derived_overall():
@@ -340,17 +314,6 @@ def test_a_table_of_scores_on_the_command_line(tmp_path, capsys):
     assert "no column 'far'" in capsys.readouterr().err
 
 
-def test_systems_alone_can_be_compared(tmp_path):
-    table = tmp_path / "scores.csv"
-    table.write_text(
-        "direction,system,joint\n" + "".join(f"{WAYS[0]},system-{n},{n}\n" for n in range(4))
-    )
-    scores = read_scores(table)
-    report = meta_evaluate(rows(), lambda o: (scores.columns(o), []), Settings(resamples=100))
-    assert {s.level for s in report.scores} == {"system"}
-    assert one(report, coefficient="spearman").value == pytest.approx(1)
-
-
 def test_a_score_of_a_system_is_none_of_its_outputs_and_some_systems_are_enough(tmp_path):
     table = tmp_path / "scores.csv"
     textless = [
@@ -383,14 +346,10 @@ def test_the_scores_of_an_output_are_those_of_its_study_and_system(tmp_path):
     table.write_text(table.read_text().replace("theirs", "ours"))
     with pytest.raises(InputError, match="line 4: line 2 has other scores of the same output"):
         read_scores(table).columns(outputs)
-
-
-def test_a_system_has_one_score(tmp_path):
-    table = tmp_path / "scores.csv"
     row = f"{WAYS[0]},system-0"
     table.write_text(f"direction,system,m\n{row},1\n{row},2\n")
     with pytest.raises(InputError, match="line 3: line 2 has other scores of the same system"):
-        read_scores(table).columns(rated_outputs(rows()))
+        read_scores(table).columns(outputs)
 
 
 def test_nothing_to_compare_is_said(tmp_path, capsys):

@@ -10,14 +10,13 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..console import say
 from ..errors import InputError
-from .arguments import Parser
+from .arguments import Arguments, Parser
 from .judgments import add_layout_arguments, read_layout, read_studies
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def add_arguments(parser: Parser) -> None:
     parser.count("--resamples", "of intervals (default: 1000; by system 0, none)")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """One row for each direction, all directions if there are several, and aspect."""
     from ..metrics.statistics import FEWEST
     from ..pipelines.human import natural_from

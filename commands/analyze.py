@@ -19,11 +19,10 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from ..console import say, show
-from .arguments import Parser
+from .arguments import Arguments, Parser
 
 
 def add_arguments(parser: Parser) -> None:
@@ -68,7 +67,7 @@ def add_arguments(parser: Parser) -> None:
     parser.switch("--no-style-map", "leave out t-SNE, which takes seconds")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Read, analyse, write, and print a summary."""
     from ..pipelines.analysis.summary import summary
     from ..pipelines.standings import default_results

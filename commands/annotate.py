@@ -11,13 +11,12 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from ..console import say
 from ..errors import InputError, require_installed
-from .arguments import Parser, add_address
+from .arguments import Arguments, Parser, add_address
 
 
 def add_arguments(parser: Parser) -> None:
@@ -58,7 +57,7 @@ def add_arguments(parser: Parser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Create the study if it is new; export it, or serve it until Ctrl-C."""
     from ..pipelines.standings import check_results_folder
     from ..spaces import annotate
@@ -110,7 +109,7 @@ def _name_in(url: str | None) -> str | None:
         raise InputError(f"--url {url} is not an address: {error}") from error
 
 
-def _create(annotate, arguments: argparse.Namespace) -> None:  # type: ignore[no-untyped-def]
+def _create(annotate, arguments: Arguments) -> None:  # type: ignore[no-untyped-def]
     masks = None
     if arguments.lexicon:
         from ..files import read_lines

@@ -16,6 +16,7 @@ from ..errors import InputError, unknown_name
 if TYPE_CHECKING:
     from ..pipelines.scoring import Scoring
 
+Arguments = argparse.Namespace
 _LAST_PORT = 2**16 - 1
 _EMPTY = "the path is empty; the current folder is '.'"
 
@@ -49,7 +50,7 @@ class Parser(argparse.ArgumentParser):
         """Add an option that can be given several times; without it, a list of none."""
         self.add_argument(flag, action="append", default=[], metavar=metavar, help=what, **more)
 
-    def path(self, flag: str, metavar: str, what: str, **more: Any) -> None:
+    def path(self, flag: str, metavar: str, what: str | None, **more: Any) -> None:
         """Add an option whose value is a path."""
         self.add_argument(flag, type=Path, metavar=metavar, help=what, **more)
 
@@ -57,7 +58,7 @@ class Parser(argparse.ArgumentParser):
         """Add an option whose value is a whole number, ``N``."""
         self.add_argument(flag, type=int, metavar="N", help=what, **more)
 
-    def known(self, arguments: Sequence[str]) -> argparse.Namespace:
+    def known(self, arguments: Sequence[str]) -> Arguments:
         """The arguments, parsed.
 
         Raises:
@@ -140,6 +141,11 @@ def add_resume(parser: Parser) -> None:
     )
 
 
+def add_data_dir(parser: Parser) -> None:
+    """Add ``--data-dir``."""
+    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+
+
 def add_yes(parser: Parser) -> None:
     """Add ``--yes``."""
     parser.switch("--yes", "train what takes hours without asking first")
@@ -152,16 +158,22 @@ def read_toml(path: Path | None) -> dict[str, Any]:
     return {} if path is None else parse_toml(read_text(path), path)
 
 
-def given(settings: type, arguments: argparse.Namespace, of: str) -> dict[str, Any]:
+def given(settings: type, arguments: Arguments, of: str) -> dict[str, Any]:
     """The settings given as flags."""
-    from ..settings import described, from_texts
+    from ..settings import from_texts
 
-    flags = {
+    return from_texts(settings, given_texts(settings, arguments), of)
+
+
+def given_texts(settings: type, arguments: Arguments) -> dict[str, str]:
+    """What was given as flags, as text."""
+    from ..settings import described
+
+    return {
         setting.name: text
         for setting in described(settings)
         if (text := getattr(arguments, f"setting_{setting.name}", None)) is not None
     }
-    return from_texts(settings, flags, of)
 
 
 def add_scoring_arguments(parser: Parser) -> None:
@@ -210,7 +222,7 @@ def add_batch_size(parser: Parser) -> None:
     )
 
 
-def read_scoring(arguments: argparse.Namespace) -> Scoring:
+def read_scoring(arguments: Arguments) -> Scoring:
     """The checked scoring settings of the arguments."""
     from ..chat.settings import Handling
     from ..metrics.options import parse_settings
@@ -249,7 +261,7 @@ def add_split(parser: Parser) -> None:
     )
 
 
-def check_name(arguments: argparse.Namespace, defaults: Collection[str]) -> None:
+def check_name(arguments: Arguments, defaults: Collection[str]) -> None:
     """Check that what is trained without some sentences has a name, which no metric asks for.
 
     Args:

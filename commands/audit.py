@@ -21,14 +21,12 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..console import show, show_data, shown
 from ..errors import InputError, TSTBenchError
-from .arguments import Parser
+from .arguments import Arguments, Parser, add_data_dir
 
 if TYPE_CHECKING:
     from ..pipelines.audit.audit import Audit
@@ -43,9 +41,9 @@ def add_arguments(parser: Parser) -> None:
     parser.repeatable(
         "--claim", "METRIC=NUMBER", "a number as it was printed, such as bleu=55.2; repeatable"
     )
-    parser.add_argument("--table", type=Path, metavar="TABLE", help="a published table as CSV")
+    parser.path("--table", "TABLE", "a published table as CSV")
     parser.add_argument("--profile", default="embedded", help="embedded (default), lm or paper")
-    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    add_data_dir(parser)
     parser.switch("--all", "show all protocols that give the number", dest="every")
     parser.add_argument(
         "--format",
@@ -55,7 +53,7 @@ def add_arguments(parser: Parser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Audit what was asked for, and print it."""
     from ..pipelines.audit.audit import as_csv, as_markdown, as_text, records
 
@@ -70,7 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
         show("\n\n\n".join(as_text(one, every=arguments.every) for one in audits))
 
 
-def _audits(arguments: argparse.Namespace) -> list[Audit]:
+def _audits(arguments: Arguments) -> list[Audit]:
     from ..pipelines.audit.audit import audit
     from ..pipelines.audit.claims import parse_claim, read_table
 

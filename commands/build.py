@@ -11,26 +11,23 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
 from ..console import say
-from .arguments import Parser
+from .arguments import Arguments, Parser, add_data_dir
 
 
 def add_arguments(parser: Parser) -> None:
     """Add datasets, folder, and what may be missing."""
     parser.add_argument("datasets", nargs="+", metavar="DATASET")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR")
+    parser.path("--out", "DIR", None, required=True)
     parser.add_argument(
         "--cleaning", help="such as raw; default: the cleaning of the dataset's language"
     )
-    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    add_data_dir(parser)
     parser.switch("--allow-missing", "leave out splits whose files are missing")
     parser.add_argument("--accept-licence", metavar="NAME", help="name of the licence you have")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Build each dataset."""
     from ..datasets_scripts.build import build
     from ..datasets_scripts.catalog import dataset_facts

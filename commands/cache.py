@@ -15,13 +15,12 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..console import ask, say
 from ..errors import InputError
-from .arguments import Parser
+from .arguments import Arguments, Parser
 
 if TYPE_CHECKING:
     from ..pipelines.cache import Entry
@@ -39,7 +38,7 @@ def add_arguments(parser: Parser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Show or prune."""
     from ..files import home
     from ..pipelines.cache import entries, prunable, readable
@@ -72,7 +71,7 @@ def _show(found: Sequence[Entry]) -> None:
     print_rows(("kind", "name", "size", "last used", "state"), rows)
 
 
-def _prune(spare: Sequence[Entry], arguments: argparse.Namespace) -> None:
+def _prune(spare: Sequence[Entry], arguments: Arguments) -> None:
     from ..pipelines.cache import readable, remove
 
     if not spare:

@@ -14,13 +14,11 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable
-from pathlib import Path
 
 from ..console import say, show
 from ..errors import InputError
-from .arguments import Parser, add_scoring_arguments, read_scoring
+from .arguments import Arguments, Parser, add_data_dir, add_scoring_arguments, read_scoring
 from .judgments import add_layout_arguments, read_layout, read_studies
 
 PARTS: dict[str, tuple[str, ...]] = {
@@ -46,14 +44,14 @@ def add_arguments(parser: Parser) -> None:
         "fit nothing on this direction, nor weights on its dataset: to judge on it later",
     )
     parser.add_argument("--name", help="of the calibration; default: the file's")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.json")
+    parser.path("--out", "FILE.json", None, required=True)
     parser.count("--resamples", "of every interval; default: 1000", default=1000)
-    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    add_data_dir(parser)
     add_layout_arguments(parser)
     add_scoring_arguments(parser)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Read and check everything first; the summary goes to standard output."""
     from ..datasets_scripts.catalog import as_direction
     from ..files import write_json

@@ -14,14 +14,13 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..console import say
 from ..errors import InputError, unknown_name
-from .arguments import Parser
+from .arguments import Arguments, Parser
 
 if TYPE_CHECKING:
     from ..pipelines.comparison import Comparison, Result
@@ -49,7 +48,7 @@ def add_arguments(parser: Parser) -> None:
     parser.switch("--json", "print one JSON object")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Find both systems, compare, print."""
     from ..metrics.registry import expand
     from ..pipelines.comparison import (
@@ -80,7 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
         say(_NO_SENTENCES)
 
 
-def _find(arguments: argparse.Namespace) -> tuple[Result, Result]:
+def _find(arguments: Arguments) -> tuple[Result, Result]:
     """Both systems' results on one direction."""
     from ..pipelines.results import read_direction
     from ..pipelines.seeds import pooled

@@ -12,7 +12,6 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,16 +19,16 @@ from ..console import say
 from ..errors import InputError, MissingFileError
 from ..trainers.system import SYSTEM_STORE, open_system
 from ..trainers.training.curve import CURVE_FILE, LearningCurve, Series, read_curve
-from .arguments import Parser
+from .arguments import Arguments, Parser
 
 
 def add_arguments(parser: Parser) -> None:
     """Add systems and file."""
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="folders or Hub ids")
-    parser.add_argument("--out", type=Path, metavar="FILE.svg", help="write a picture")
+    parser.path("--out", "FILE.svg", "write a picture")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Print the table; write the picture."""
     from ..files import write_text
     from ..pipelines.tables import print_rows

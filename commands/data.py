@@ -9,10 +9,8 @@ Example:
 
 from __future__ import annotations
 
-import argparse
-
 from ..console import say
-from .arguments import Parser
+from .arguments import Arguments, Parser
 
 
 def add_arguments(parser: Parser) -> None:
@@ -21,7 +19,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE.toml")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Read it, and print counts, removed overlaps and the first example."""
     from ..datasets_scripts.catalog import load_data
     from ..datasets_scripts.load import load_styles, load_test_set

@@ -6,18 +6,16 @@ of a licensed corpus, nor those whose owner states no licence.
 
 from __future__ import annotations
 
-import argparse
-
 from ..datasets_scripts.catalog import DATASETS
 from ..pipelines.tables import print_rows
-from .arguments import Parser
+from .arguments import Arguments, Parser
 
 
 def add_arguments(parser: Parser) -> None:
     """No arguments."""
 
 
-def run(_: argparse.Namespace) -> None:
+def run(_: Arguments) -> None:
     """Print one line per direction."""
     header = ("direction", "task", "references", "training pairs", "may be published")
     rows = [

@@ -11,14 +11,13 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..console import say
 from ..errors import InputError
-from .arguments import Parser, add_scoring_arguments, read_scoring
+from .arguments import Arguments, Parser, add_data_dir, add_scoring_arguments, read_scoring
 
 if TYPE_CHECKING:
     from ..datasets_scripts.load import TestSet
@@ -42,8 +41,8 @@ def add_arguments(parser: Parser) -> None:
         "and in it family, date, origin...; for outputs.txt, outputs.toml beside it says the same",
     )
     add_scoring_arguments(parser)
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write reports and samples here")
-    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    parser.path("--out", "DIR", "write reports and samples here")
+    add_data_dir(parser)
     parser.add_argument(
         "--format",
         choices=("table", "markdown", "latex", "html"),
@@ -59,7 +58,7 @@ def add_arguments(parser: Parser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Read everything first, so that a mistake in the last file is found before scoring."""
     from ..datasets_scripts.load import load_test_set
     from ..datasets_scripts.strict_toml import read_toml
@@ -120,7 +119,7 @@ def _dry_run(outputs: list[Outputs], test_set: TestSet, how: Scoring) -> None:
     say(found.summary)
 
 
-def _print(evaluation, arguments: argparse.Namespace) -> None:  # type: ignore[no-untyped-def]
+def _print(evaluation, arguments: Arguments) -> None:  # type: ignore[no-untyped-def]
     from rich.console import Console
 
     from ..pipelines.rankings import print_standings

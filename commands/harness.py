@@ -12,22 +12,21 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from ..console import say
 from ..errors import InputError
-from .arguments import Parser
+from .arguments import Arguments, Parser
 
 
 def add_arguments(parser: Parser) -> None:
     """Logs, and where their predictions go."""
     parser.add_argument("logs", nargs="*", type=Path, metavar="LOG", help="of a harness")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write predictions here")
+    parser.path("--out", "DIR", "write predictions here")
     parser.add_argument("--name", default="model", help="name of the system; default: model")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Read all logs first, then write."""
     from ..pipelines.harness.lm_eval_files import write_task_files
     from ..pipelines.harness.logs import read_log, write_predictions

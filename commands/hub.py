@@ -9,12 +9,11 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..console import say, show, show_data
-from .arguments import Parser, add_address
+from .arguments import Arguments, Parser, add_address
 
 if TYPE_CHECKING:
     from ..pipelines.hub.build import Built
@@ -89,13 +88,13 @@ def _add_results(results: Parser) -> None:
     results.switch("--dry-run", "print the files, send nothing; needs no token")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Dispatch."""
     actions = {"build": _build, "serve": _serve, "push": _push, "results": _results}
     actions[arguments.action](arguments)
 
 
-def _build(arguments: argparse.Namespace) -> None:
+def _build(arguments: Arguments) -> None:
     from ..pipelines.hub.build import build_all
     from ..pipelines.standings import check_results_folder
 
@@ -128,7 +127,7 @@ def _print_built(one: Built) -> None:
     show(f"{one.kind}s/{one.repo_id}\t{one.commit}\t{state}")
 
 
-def _serve(arguments: argparse.Namespace) -> None:
+def _serve(arguments: Arguments) -> None:
     from ..pipelines.hub.serve import serve
 
     serve(
@@ -139,7 +138,7 @@ def _serve(arguments: argparse.Namespace) -> None:
     )
 
 
-def _push(arguments: argparse.Namespace) -> None:
+def _push(arguments: Arguments) -> None:
     from ..pipelines.hub.push import push
 
     push(
@@ -152,7 +151,7 @@ def _push(arguments: argparse.Namespace) -> None:
     )
 
 
-def _results(arguments: argparse.Namespace) -> None:
+def _results(arguments: Arguments) -> None:
     from ..pipelines.hub.push import send_results
 
     sent = send_results(

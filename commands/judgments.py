@@ -13,7 +13,6 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from ..console import say
 from ..errors import InputError
-from .arguments import Parser
+from .arguments import Arguments, Parser
 
 if TYPE_CHECKING:
     from ..datasets_scripts.judgments.own import Layout
@@ -46,7 +45,7 @@ def add_layout_arguments(parser: Parser) -> None:
     parser.add_argument("--scale", help="of a table's scores: 1-5 (default), or 'ordinal 1-5'")
 
 
-def read_layout(arguments: argparse.Namespace, named: Iterable[str]) -> Layout:
+def read_layout(arguments: Arguments, named: Iterable[str]) -> Layout:
     """The checked layout of the arguments.
 
     Args:
@@ -107,7 +106,7 @@ def read_any(study: str, layout: Layout) -> list[Judgment]:
     return rows
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Write the ratings; print the mean of each system on standard output."""
     from ..datasets_scripts.judgments.schema import read_judgments, write_judgments
     from ..pipelines.tables import print_rows

@@ -7,11 +7,10 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from ..errors import require_installed
-from .arguments import Parser, add_address
+from .arguments import Arguments, Parser, add_address
 
 PUBLISHED = "tstbench/results"
 
@@ -33,7 +32,7 @@ def add_arguments(parser: Parser) -> None:
     add_address(parser, 7860)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Serve until Ctrl-C."""
     from ..pipelines.standings import check_results_folder
 

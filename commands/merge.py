@@ -8,22 +8,19 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
 from ..console import say
-from .arguments import Parser
+from .arguments import Arguments, Parser
 
 
 def add_arguments(parser: Parser) -> None:
     """Add the adapter, its base model, and where to write."""
     parser.add_argument("system", help="a folder that 'train' wrote, or a Hub id")
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    parser.path("--out", "FOLDER", None, required=True)
     parser.add_argument("--base", default="", help="the base model, if it is not found by itself")
     parser.add_argument("--revision", help="branch, tag or commit of a Hub id")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Merge, and say where."""
     from ..trainers.lora.system import merge
 

@@ -13,18 +13,16 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
 from ..console import say, show
 from ..errors import InputError
 from ..files import home
-from .arguments import Parser, add_scoring_arguments, read_scoring
+from .arguments import Arguments, Parser, add_data_dir, add_scoring_arguments, read_scoring
 from .judgments import add_layout_arguments, read_layout, read_studies
 
 if TYPE_CHECKING:
@@ -54,7 +52,7 @@ def add_arguments(parser: Parser) -> None:
         "--all",
         "print every coefficient, direction and model, at system level too, with its bounds",
     )
-    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    add_data_dir(parser)
     parser.path(
         "--summary",
         "FILE",
@@ -63,7 +61,7 @@ def add_arguments(parser: Parser) -> None:
     parser.path("--out", "DIR", "write JSON, CSV and Markdown to this folder")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Read everything first, then compute; tables go to standard output."""
     from ..datasets_scripts.judgments.studies import STUDIES
     from ..files import check_replaceable
@@ -98,7 +96,7 @@ def run(arguments: argparse.Namespace) -> None:
         say(f"wrote {arguments.out}/README.md, {JSON_FILE}, scores.csv and differences.csv")
 
 
-def _command(arguments: argparse.Namespace) -> str:
+def _command(arguments: Arguments) -> str:
     """The command that prints the same numbers, without where they are written."""
     words = ["tstbench", "meta-evaluate", *arguments.studies]
     words += (word for file in arguments.study for word in ("--study", file))
@@ -120,7 +118,7 @@ def _command(arguments: argparse.Namespace) -> str:
     return " ".join(quote(word).replace(here, "$TSTBENCH_HOME") for word in words)
 
 
-def _scored(arguments: argparse.Namespace) -> Scored:
+def _scored(arguments: Arguments) -> Scored:
     """Where the scores come from: a table, or registered metrics."""
     from ..pipelines.meta.columns import computed_columns, read_scores
 

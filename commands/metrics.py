@@ -7,21 +7,20 @@ of outputs stand with it.
 
 from __future__ import annotations
 
-import argparse
 import sys
 
 from ..console import say
 from ..metrics.registry import METRICS
 from ..pipelines.meta.known import DOUBT, WHAT, one_line, short
 from ..pipelines.tables import print_rows
-from .arguments import Parser
+from .arguments import Arguments, Parser
 
 
 def add_arguments(parser: Parser) -> None:
     """No arguments."""
 
 
-def run(_: argparse.Namespace) -> None:
+def run(_: Arguments) -> None:
     """Print one line per metric; in a terminal less of it, so that 80 columns are enough."""
     if sys.stdout.isatty():
         _for_people()

@@ -8,20 +8,17 @@ Example:
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
-from .arguments import Parser
+from .arguments import Arguments, Parser, add_data_dir
 
 
 def add_arguments(parser: Parser) -> None:
     """Add datasets and profile."""
     parser.add_argument("datasets", nargs="+", metavar="DATASET")
     parser.add_argument("--profile", default="embedded", help="embedded (default), lm or paper")
-    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    add_data_dir(parser)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Prepare each dataset and list its scorers."""
     from ..datasets_scripts.catalog import dataset_facts
     from ..metrics.scorers.prepare import prepare_dataset

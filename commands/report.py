@@ -17,13 +17,12 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..console import say
 from ..errors import InputError
-from .arguments import Parser
+from .arguments import Arguments, Parser
 
 if TYPE_CHECKING:
     from ..pipelines.rankings import FileForm
@@ -65,7 +64,7 @@ def add_arguments(parser: Parser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Read, choose, and print or write."""
     from ..pipelines.ranked_table import parquet_values
     from ..pipelines.rankings import (

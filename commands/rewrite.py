@@ -9,10 +9,8 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
-
 from ..errors import require_installed
-from .arguments import Parser, add_address
+from .arguments import Arguments, Parser, add_address
 
 
 def add_arguments(parser: Parser) -> None:
@@ -22,7 +20,7 @@ def add_arguments(parser: Parser) -> None:
     add_address(parser, 7860)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Serve until Ctrl-C."""
     require_installed("gradio", "space")
     from ..spaces.rewrite import launch

@@ -26,7 +26,7 @@ import argparse
 
 from ..console import say, show
 from ..errors import InputError
-from .arguments import Parser, add_batch_size, add_yes
+from .arguments import Arguments, Parser, add_batch_size, add_yes
 
 
 class _List(argparse.Action):
@@ -89,7 +89,7 @@ def add_arguments(parser: Parser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Run the suite."""
     from ..pace import agreed
     from ..pipelines.rankings import print_standings

@@ -11,14 +11,13 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ..console import say, show_data
 from ..errors import InputError
-from .arguments import Parser
+from .arguments import Arguments, Parser, add_data_dir
 
 if TYPE_CHECKING:
     from ..datasets_scripts.load import TestSet
@@ -29,17 +28,17 @@ SourcesForm = Literal["text", "jsonl"]
 def add_arguments(parser: Parser) -> None:
     """Add direction, file and format."""
     parser.add_argument("direction", metavar="DIRECTION", help="such as yelp/negative-to-positive")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write to a new file")
+    parser.path("--out", "FILE", "write to a new file")
     parser.switch("--references", "with people's rewrites (jsonl)")
     parser.add_argument(
         "--format",
         choices=("text", "jsonl"),
         help="default: jsonl with --references or FILE.jsonl, otherwise text",
     )
-    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    add_data_dir(parser)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Print or write them."""
     from ..datasets_scripts.catalog import dataset_facts
     from ..datasets_scripts.load import load_test_set

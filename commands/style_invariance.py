@@ -16,11 +16,10 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from ..console import say, show
-from .arguments import Parser
+from .arguments import Arguments, Parser, add_data_dir
 
 _SENTENCES = 1000
 _POINTS = 150
@@ -53,11 +52,11 @@ def add_arguments(parser: Parser) -> None:
         "similar to themselves by chance",
     )
     parser.add_argument("--device", default="auto", help="auto (default), cpu, cuda or mps")
-    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    add_data_dir(parser)
     parser.path("--out", "DIR", "write CSV, JSON, Markdown and pictures to this folder")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Check everything, measure, write, and print a summary."""
     from ..metrics.scorers.device import Placement
     from ..pipelines.style_invariance.measure import (

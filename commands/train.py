@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, unknown_name
 from .arguments import (
+    Arguments,
     Parser,
+    add_data_dir,
     add_flags,
     add_resume,
     add_split,
@@ -51,10 +53,7 @@ def add_arguments(parser: Parser) -> None:
     """Add what to train; the other options depend on it."""
     from ..trainers.system import trainable
 
-    groups = {
-        "systems": trainable(),
-        "scorers": SCORERS,
-    }
+    groups = {"systems": trainable(), "scorers": SCORERS}
     parser.epilog = "\n\n".join(
         "\n".join([f"{title}:", *(f"  {name:<15} {text}" for name, text in some.items())])
         for title, some in groups.items()
@@ -63,7 +62,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("options", nargs=argparse.REMAINDER, metavar="...", help="options of NAME")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Dispatch by name."""
     from ..trainers.system import system_names
 
@@ -71,14 +70,12 @@ def run(arguments: argparse.Namespace) -> None:
     known = [*SCORERS, *system_names()]
     if name not in known:
         raise unknown_name("system or scorer", name, known)
-    others = {
-        "classifier": _train_classifier,
-        "lexicon": _train_lexicon,
-        "word-vectors": _train_word_vectors,
-        "language-model": _train_language_models,
-    }
-    if name in others:
-        others[name](options)
+    if name == "classifier":
+        _train_classifier(options)
+    elif name == "language-model":
+        _train_language_models(options)
+    elif name in SCORERS:
+        _train_words(name, options)
     else:
         _train_system(name, options)
 
@@ -158,13 +155,13 @@ def _system_parser(name: str, config: type[SystemConfig]) -> Parser:
     parser.path(
         "--out", "FOLDER", "also write the system here; with --dataset, one folder per direction"
     )
-    parser.add_argument("--config", type=Path, metavar="FILE.toml", help=_CONFIG)
+    parser.path("--config", "FILE.toml", _CONFIG)
     parser.add_argument("--name", help=f"name of the trained system (default {name})")
     parser.add_argument(
         "--split", help="what it learns from; default: train, and for rules what scorers learn from"
     )
     parser.add_argument("--cleaning", help="default: that of the dataset's language")
-    parser.add_argument("--data-dir", type=Path, help=_COPY)
+    add_data_dir(parser)
     parser.add_argument(
         "--seeds",
         metavar="N",
@@ -181,7 +178,7 @@ def _system_parser(name: str, config: type[SystemConfig]) -> Parser:
 
 
 def _folder(
-    arguments: argparse.Namespace, direction: Direction, called: str | None, *, several: bool
+    arguments: Arguments, direction: Direction, called: str | None, *, several: bool
 ) -> Path:
     """Where ``--out`` has a system: a folder for each seed, and in it one for each direction."""
     folder: Path = arguments.out if arguments.seeds is None else arguments.out / str(called)
@@ -189,7 +186,7 @@ def _folder(
 
 
 def _runs(
-    name: str, arguments: argparse.Namespace, config: SystemConfig
+    name: str, arguments: Arguments, config: SystemConfig
 ) -> list[tuple[str | None, SystemConfig]]:
     """What is trained, and what it is called: one system, or one for each seed."""
     from ..trainers.train import seeded
@@ -202,7 +199,7 @@ def _runs(
     return [(run.name, run.config) for run in runs]
 
 
-def _directions(name: str, arguments: argparse.Namespace) -> tuple[Direction, ...]:
+def _directions(name: str, arguments: Arguments) -> tuple[Direction, ...]:
     """The directions to train on; one of a pair that a system learns both ways."""
     from ..datasets_scripts.catalog import directions_of, parse_direction
     from ..trainers.system import system_class
@@ -239,18 +236,12 @@ def _print_system(stored: StoredSystem) -> None:
 # -- scorers ---------------------------------------------------------------------------------------
 
 
-def _styles(arguments: argparse.Namespace, *, raw: bool = False) -> StyleData:
+def _styles(arguments: Arguments, *, raw: bool = False) -> StyleData:
     """The sentences that a scorer learns from, uncleaned if so asked."""
-    from ..datasets_scripts.catalog import dataset_facts
     from ..datasets_scripts.load import load_styles
 
-    dataset_facts(arguments.dataset)
-    return load_styles(
-        arguments.dataset,
-        split=arguments.split,
-        data_dir=arguments.data_dir,
-        cleaning="raw" if raw else None,
-    )
+    how = {"split": arguments.split, "data_dir": arguments.data_dir}
+    return load_styles(arguments.dataset, cleaning="raw" if raw else None, **how)
 
 
 def _train_classifier(options: Sequence[str]) -> None:
@@ -311,12 +302,12 @@ def _classifier_parser(kind: str, settings: type) -> Parser:
     )
     parser.add_argument("--name", help="under which the classifier is kept; default: its kind")
     add_split(parser)
-    parser.add_argument("--data-dir", type=Path, help=_COPY)
+    add_data_dir(parser)
     add_flags(parser, f"settings of {kind}, part of the recipe", settings)
     return parser
 
 
-def _compare(data: StyleData, arguments: argparse.Namespace) -> None:
+def _compare(data: StyleData, arguments: Arguments) -> None:
     """Every kind on the same sentences, as in the paper's Table 4."""
     from ..datasets_scripts.catalog import DATASETS
     from ..datasets_scripts.load import load_test_set
@@ -350,52 +341,38 @@ def _words_parser(name: str, settings: type, title: str = "settings, part of the
         add_without(parser)
     parser.add_argument("--name", help="under which it is kept")
     add_split(parser)
-    parser.add_argument("--data-dir", type=Path, help=_COPY)
+    add_data_dir(parser)
     add_flags(parser, title, settings)
     return parser
 
 
-def _read_words(
-    name: str, settings: type, options: Sequence[str]
-) -> tuple[argparse.Namespace, Any, StyleData]:
-    """Arguments, settings and data of a scorer of words."""
+def _train_words(name: str, options: Sequence[str]) -> None:
+    """Train a lexicon or word vectors, and print what they know."""
+    from ..datasets_scripts.judgments.studies import sentences_left_out
     from ..metrics.scorers.find import LEXICON, MASKED_VECTORS, WORD_VECTORS
+    from ..metrics.scorers.lexicon import LEXICON_FILE, LexiconConfig, read_lexicon
+    from ..metrics.scorers.prepare import train_dataset_vectors, train_style_lexicon
+    from ..metrics.scorers.word_vectors import WordVectors, WordVectorsConfig
     from ..settings import read_settings
 
+    settings = LexiconConfig if name == "lexicon" else WordVectorsConfig
     arguments = _words_parser(name, settings).known(options)
     config: Any = read_settings(settings, given(settings, arguments, name), name)
     check_name(arguments, (LEXICON, WORD_VECTORS, MASKED_VECTORS))
-    return arguments, config, _styles(arguments)
-
-
-def _train_lexicon(options: Sequence[str]) -> None:
-    from ..datasets_scripts.judgments.studies import sentences_left_out
-    from ..metrics.scorers.lexicon import LEXICON_FILE, LexiconConfig, read_lexicon
-    from ..metrics.scorers.prepare import train_style_lexicon
-
-    arguments, config, data = _read_words("lexicon", LexiconConfig, options)
+    data, called = _styles(arguments), arguments.name
     without = sentences_left_out(arguments.without)
-    artefact = train_style_lexicon(data, config, without=without, name=arguments.name)
-    lexicon = read_lexicon(artefact.folder / LEXICON_FILE)
-    rows = [("style n-grams", str(len(lexicon)))]
-    for column, style in enumerate(lexicon.styles):
-        best = sorted(lexicon.weights, key=lambda n: (-lexicon.weights[n][column], n))
-        rows.append((style, ", ".join(best[:_SHOWN])))
-    _print_artefact(artefact, f"{artefact.card.name}:{artefact.card.corpus}", rows)
-
-
-def _train_word_vectors(options: Sequence[str]) -> None:
-    from ..datasets_scripts.judgments.studies import sentences_left_out
-    from ..metrics.scorers.prepare import train_dataset_vectors
-    from ..metrics.scorers.word_vectors import WordVectors, WordVectorsConfig
-
-    arguments, config, data = _read_words("word-vectors", WordVectorsConfig, options)
-    without = sentences_left_out(arguments.without)
-    artefact = train_dataset_vectors(
-        data, config, without=without, name=arguments.name, masked=arguments.masked
-    )
-    vectors = WordVectors.load(artefact.folder, "", artefact.hash)
-    rows = [("words", str(len(vectors))), ("dimensions", str(vectors.dimensions))]
+    if name == "lexicon":
+        artefact = train_style_lexicon(data, config, without=without, name=called)
+        lexicon = read_lexicon(artefact.folder / LEXICON_FILE)
+        rows = [("style n-grams", str(len(lexicon)))]
+        for column, style in enumerate(lexicon.styles):
+            best = sorted(lexicon.weights, key=lambda n: (-lexicon.weights[n][column], n))
+            rows.append((style, ", ".join(best[:_SHOWN])))
+    else:
+        masked = arguments.masked
+        artefact = train_dataset_vectors(data, config, without=without, name=called, masked=masked)
+        vectors = WordVectors.load(artefact.folder, "", artefact.hash)
+        rows = [("words", str(len(vectors))), ("dimensions", str(vectors.dimensions))]
     _print_artefact(artefact, f"{artefact.card.name}:{artefact.card.corpus}", rows)
 
 

@@ -15,21 +15,17 @@ Examples:
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..console import say, show_data
 from ..errors import InputError
 from ..trainers.prompted import ChatSettings
-from .arguments import Parser, add_flags, add_yes
+from .arguments import Arguments, Parser, add_data_dir, add_flags, add_yes, given_texts
 
 if TYPE_CHECKING:
     from ..datasets_scripts.load import TestSet
     from ..trainers.system import Generation, System
-
-SETTINGS = tuple(field.name for field in fields(ChatSettings))
 
 
 def add_arguments(parser: Parser) -> None:
@@ -54,7 +50,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--batch-size", type=int, metavar="N", help="sentences per batch")
     parser.add_argument("--device", default="auto", help="auto (default), cpu, cuda...")
     parser.add_argument("--revision", help="branch, tag or commit of a Hub id")
-    parser.add_argument("--data-dir", type=Path, help="your copy of a licensed corpus (GYAFC)")
+    add_data_dir(parser)
     parser.switch(
         "--dry-run", "prompted systems: print every request, as JSON Lines, and its cost; send none"
     )
@@ -62,7 +58,7 @@ def add_arguments(parser: Parser) -> None:
     add_flags(parser, "prompted systems (chatgpt, chatgpt-fs, gpt4, gpt4-fs, chat)", ChatSettings)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Arguments) -> None:
     """Rewrite the test set and write the predictions."""
     from ..datasets_scripts.load import load_test_set
     from ..files import write_jsonl
@@ -96,7 +92,7 @@ def run(arguments: argparse.Namespace) -> None:
             data_dir=arguments.data_dir,
             choice=Choice(split=arguments.split),
         )
-        texts_given = {**_pairs(arguments.generation), **_flags(arguments)}
+        texts_given = {**_pairs(arguments.generation), **given_texts(ChatSettings, arguments)}
         of = f"{found.card.name}'s generation"
         settings = from_texts(found.kind.Settings, texts_given, of)
         if arguments.data_dir is not None and issubclass(found.kind.Settings, ChatSettings):
@@ -117,7 +113,7 @@ def run(arguments: argparse.Namespace) -> None:
                 generation=generation,
                 batch_size=arguments.batch_size,
                 device=arguments.device,
-                steps=_steps(arguments.postprocess),
+                steps=list(filter(None, map(str.strip, arguments.postprocess.split(",")))),
             )
         warn([Outputs(name, texts)], test_set)
     say(f"wrote {len(test_set)} predictions to {path}")
@@ -139,13 +135,7 @@ def _dry_run(kind: type[System], test_set: TestSet, generation: Generation) -> N
     say(said.summary)
 
 
-def _flags(arguments: argparse.Namespace) -> dict[str, str]:
-    given = {name: getattr(arguments, f"setting_{name}", None) for name in SETTINGS}
-    return {name: text for name, text in given.items() if text is not None}
-
-
 def _path(out: Path | None, usual: Path) -> Path:
-
     if out is None:
         return usual
     if out.is_dir():
@@ -155,12 +145,7 @@ def _path(out: Path | None, usual: Path) -> Path:
     return out
 
 
-def _steps(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
 def _pairs(texts: list[str]) -> dict[str, str]:
-
     pairs = {}
     for text in texts:
         name, equals, value = text.partition("=")

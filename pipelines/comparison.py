@@ -17,7 +17,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ..errors import InputError, unknown_name
+from ..errors import InputError
 from ..metrics.registry import caution, is_neutral
 from ..metrics.statistics import p_value, percentile_interval, too_few
 from ..metrics.units import DASH, number
@@ -144,16 +144,8 @@ class Comparison:
         return sum(one.p is not None for one in self.metrics)
 
     def metric(self, name: str) -> Compared:
-        """The first comparison by that metric.
-
-        Raises:
-            UnknownNameError: there is none.
-        """
-        for one in self.metrics:
-            if one.metric == name:
-                return one
-        known = dict.fromkeys(one.metric for one in self.metrics)
-        raise unknown_name("metric that both systems have", name, known)
+        """The first comparison by that metric, which both systems have."""
+        return next(one for one in self.metrics if one.metric == name)
 
 
 def compare(first: Result, second: Result, metrics: Sequence[str] | None = None) -> Comparison:
@@ -209,7 +201,10 @@ def sentence_pairs(first: Result, second: Result, compared: Compared) -> list[Se
     Sentences that have no value for one of the systems are left out; the list is empty if the
     metric has no values for single sentences, or the texts are not present.
     """
-    one, other = (_by_signature(s.report, compared.signature) for s in (first, second))
+    one, other = (
+        next(score for score in found.report.scores if score.signature == compared.signature)
+        for found in (first, second)
+    )
     return sorted(_pairs(_texts(first, second), one, other), key=lambda pair: pair.gain)
 
 
@@ -310,13 +305,6 @@ def _count(pairs: Sequence[SentencePair]) -> Sentences:
     won = sum(pair.gain > 0 for pair in pairs)
     lost = sum(pair.gain < 0 for pair in pairs)
     return Sentences(won, len(pairs) - won - lost, lost)
-
-
-def _by_signature(report: Report, signature: str) -> Score:
-    for score in report.scores:
-        if score.signature == signature:
-            return score
-    raise InputError(f"{report.system.name} has no score {signature}")
 
 
 def _not_compared(

@@ -42,7 +42,7 @@ from .report import (
     omission_identity,
     score_recipe,
 )
-from .results import SAMPLES_FILE, check_names, direction_folder, read_direction, system_folder
+from .results import SAMPLES_FILE, check_names, direction_folder, read_direction
 from .scoring import Scoring
 from .seeds import pooled
 from .standings import Standings, write_significance
@@ -248,20 +248,6 @@ def cohort(
     return Cohort.of(predictions)
 
 
-def write_evaluation(evaluation: Evaluation, root: Path) -> list[Path]:
-    """Merge each system into the results in ``root``, and compare all systems found there.
-
-    Returns:
-        The systems' folders.
-    """
-    folder = direction_folder(root, evaluation.test_set.direction)
-    for system in evaluation.systems:
-        keep(root, system.results)
-    write_significance(folder)
-    names = (system.info.name for system in evaluation.systems)
-    return [system_folder(root, evaluation.test_set.direction, name) for name in names]
-
-
 def inputs_of(outputs: Outputs, test_set: TestSet) -> Inputs:
     """A system's predictions and what they are measured against, checked.
 
@@ -434,7 +420,7 @@ def _scored(measurement: Measurement, job: _Job, profile: Profile) -> Scored:
     return Scored(
         score,
         measurement.statistics.per_sentence,
-        Bootstrapped.of(measurement),
+        Bootstrapped(measurement.value, measurement.replicates),
     )
 
 

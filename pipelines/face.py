@@ -80,7 +80,7 @@ class Scores:
             raise unknown_name("metric here", metric, self.evaluation.metrics)
         found, rows = [*self.evaluation.standings.ranking(metric or "")], self.table.rows
         others = {row.system for row in rows} - {one.system for one in found}
-        last = Rank("", math.nan, low=1, high=len(rows), p_best=math.nan, is_best=False)
+        last = Rank("", math.nan, low=1, high=len(rows), p_best=math.nan)
         return found + [replace(last, system=r.system) for r in rows if r.system in others]
 
     def to_pandas(self) -> pd.DataFrame:

@@ -7,7 +7,6 @@ the test set's). A file is data: it is never executed.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from ..errors import InputError, MissingFileError, TSTBenchError
 from ..files import check_file, read_lines, read_text
 from ..metrics.inputs import prediction_fault
 from ..untrusted import read_json, read_json_lines
-from .report import NAME_PATTERN, predictions_sha256
+from .report import predictions_sha256
 from .results import check_names
 
 PREDICTION_COLUMNS = ("prediction", "output")
@@ -87,12 +86,6 @@ def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
                 raise MissingFileError(f"no such file: {path}, nor {argument}")
             check_file(path)
             found.append((name if named else system_of(path), path))
-    for name, _ in found:
-        if not re.fullmatch(NAME_PATTERN, name):
-            raise InputError(
-                f"the system's name {name!r} contains a control character or a line break: choose "
-                "another name, NAME=PATH"
-            )
     check_names([name for name, _ in found])
     return found
 

@@ -115,14 +115,6 @@ class Predictions:
         whole = len(done) == len(self.test_set) and predictions_sha256(done) == card.sha256
         return tuple(done) if whole else None
 
-    def card(self) -> PredictionsCard:
-        """The card on disk.
-
-        Raises:
-            InputError: there is no readable card.
-        """
-        return read_card(self.path)
-
     def complete(self, ready: Callable[[], Answering]) -> tuple[str, ...]:
         """All predictions; missing ones are requested and saved one by one.
 
@@ -139,7 +131,7 @@ class Predictions:
                 return there
             kept, size = self._kept()
             system = ready()
-            if kept and self.card().system_hash != system.hash:  # the same recipe, made again
+            if kept and read_card(self.path).system_hash != system.hash:  # made again
                 say(f"{self.path}: starting over, because {self.question.system} has changed")
                 kept, size = [], 0
             card = PredictionsCard(

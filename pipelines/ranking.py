@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..metrics.base import Measurement
 from ..metrics.statistics import p_values
 
 ALPHA = 0.05
@@ -29,11 +28,6 @@ class Bootstrapped:
     value: float
     replicates: np.ndarray
 
-    @classmethod
-    def of(cls, measurement: Measurement) -> Bootstrapped:
-        """The replicates of a measurement."""
-        return cls(measurement.value, measurement.replicates)
-
 
 @dataclass(frozen=True)
 class Rank:
@@ -44,7 +38,6 @@ class Rank:
     low: int  # best rank that cannot be excluded
     high: int  # worst rank that cannot be excluded
     p_best: float  # p-value of the difference to the best system, which the best has too: 1
-    is_best: bool
 
     @property
     def ties_best(self) -> bool:
@@ -76,7 +69,6 @@ def rank_values(systems: Mapping[str, Bootstrapped], *, higher_is_better: bool) 
             low=1 + int(better[i]),
             high=len(order) - int(worse[i]),
             p_best=float(p[0, i]),
-            is_best=i == 0,
         )
         for i, name in enumerate(order)
     ]

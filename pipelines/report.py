@@ -32,7 +32,7 @@ from ..files import decoded, split_lines, write_bytes, write_text
 from ..metrics.signature import column_of
 from ..records import Strict
 from ..trainers.card import Family
-from ..untrusted import MAX_LINES_BYTES, parse_json, read_json, read_small
+from ..untrusted import parse_json, read_json
 
 SCHEMA_VERSION = 2
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -377,23 +377,12 @@ def read_report(path: Path) -> Report:
             f"{path} cannot be read: its schema_version is {version}, the newest known here "
             f"is {SCHEMA_VERSION}. A later version of TSTBench wrote it: upgrade"
         )
-    if version is not None and version < SCHEMA_VERSION:
-        raise InputError(
-            f"{path} cannot be read: its schema_version is {version}, from before the first "
-            "release. Evaluate the system again"
-        )
     try:
         return Report.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "report"
         raise InputError(f"{path} is not a valid report: {where}: {first['msg']}") from error
-
-
-def read_samples(folder: Path) -> list[Sample]:
-    """Read ``samples.jsonl`` of a report folder; an error names the line."""
-    path = folder / "samples.jsonl"
-    return parse_samples(read_small(path, max_bytes=MAX_LINES_BYTES), path)
 
 
 def parse_samples(content: bytes, path: Path) -> list[Sample]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from ..datasets_scripts.load import load_test_set
-from .evaluate import evaluate, write_evaluation
+from .evaluate import evaluate
 from .outputs import read_outputs
 from .report import SystemInfo
+from .results import system_folder
 from .scoring import scoring
 
 
@@ -27,9 +27,7 @@ def score_submission(
     """
     progress(0.05, "reading")
     test_set = load_test_set(direction)
-    outputs = replace(read_outputs(path, test_set), system=system.name)
-    how = scoring()
+    outputs = read_outputs(path, test_set, system.name)
     progress(0.15, f"scoring {len(test_set)} sentences")
-    evaluation = evaluate([outputs], test_set, how, {system.name: system})
-    progress(0.95, "writing the report")
-    return write_evaluation(evaluation, out)[0]
+    evaluate([outputs], test_set, scoring(), {system.name: system}, out)
+    return system_folder(out, test_set.direction, system.name)

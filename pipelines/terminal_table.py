@@ -62,11 +62,10 @@ def terminal_table(table: RankedTable, *, width: int | None, bold: bool, interva
         bold: whether bold can be seen; otherwise a star takes its place.
         intervals: below each value its 95% interval.
     """
-    keys = table.keys
     names = _shortened(table, width)
     shown: list[RenderableType] = [foreign(table.title, "bold" if bold else "")]
-    for block in _blocks(table, names, keys, width, intervals=intervals):
-        shown += [_block(table, names, keys, block, bold=bold, intervals=intervals), Text("")]
+    for block in _blocks(table, names, width, intervals=intervals):
+        shown += [_block(table, names, block, bold=bold, intervals=intervals), Text("")]
     return Group(*shown, notes(table.below("Bold" if bold else "*", intervals=intervals), width))
 
 
@@ -106,16 +105,11 @@ def _cut(name: str, room: int) -> str:
 
 
 def _blocks(
-    table: RankedTable,
-    names: dict[str, str],
-    keys: Sequence[str],
-    width: int | None,
-    *,
-    intervals: bool,
+    table: RankedTable, names: dict[str, str], width: int | None, *, intervals: bool
 ) -> list[list[int]]:
     """The columns of each block."""
     labels = [*names.values(), BOUNDS_TITLE if table.bounds else "system"]
-    fixed = max(map(cell_len, labels)) + (GAP + 5 if "rank" in keys else 0)
+    fixed = max(map(cell_len, labels)) + (GAP + 5) * table.has_ranks
     needed = []
     for i, title in enumerate(table.titles):
         texts = [f"{row.cells[i].text}*" for row in _all(table)]
@@ -159,30 +153,24 @@ def columns_table() -> Table:
 
 
 def _block(
-    table: RankedTable,
-    names: dict[str, str],
-    keys: Sequence[str],
-    block: Sequence[int],
-    *,
-    bold: bool,
-    intervals: bool,
+    table: RankedTable, names: dict[str, str], block: Sequence[int], *, bold: bool, intervals: bool
 ) -> Table:
     shown = columns_table()
-    for key in keys:
+    for key in table.keys:
         shown.add_column(key, justify="right" if key == "rank" else "left", no_wrap=True)
     for i in block:
         shown.add_column(foreign(table.titles[i]), justify="right", no_wrap=True)
 
     def add(row: Row) -> None:
         cells = [_cell(row.cells[i], bold=bold, intervals=intervals) for i in block]
-        shown.add_row(*([row.rank] if "rank" in keys else []), Text(names[row.system]), *cells)
+        shown.add_row(*[row.rank] * table.has_ranks, Text(names[row.system]), *cells)
 
     for row in table.rows:
         add(row)
     if table.bounds:
         if table.rows:
             shown.add_section()
-        shown.add_row(*[""] * (len(keys) - 1), Text(BOUNDS_TITLE, style="italic"))
+        shown.add_row(*[""] * table.has_ranks, Text(BOUNDS_TITLE, style="italic"))
         for row in table.bounds:
             add(row)
     return shown

@@ -116,14 +116,13 @@ def baseline_info(name: str) -> SystemInfo:
     return system_info(system_class(name).untrained())
 
 
-def system_info(card: SystemCard, system_hash: str | None = None) -> SystemInfo:
+def system_info(card: SystemCard) -> SystemInfo:
     """What a report says about a system."""
     return SystemInfo(
         name=card.name,
         family=card.family,
         needs_parallel=card.needs_parallel,
         origin=card.origin or None,
-        system_hash=system_hash,
     )
 
 

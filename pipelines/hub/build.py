@@ -50,7 +50,7 @@ from .licensed import LicensedTextError
 from .manifest import Kind, find_repository, folder_files, link_local_names, write_repository
 
 NAMESPACE = "tstbench"
-SPACES = ("leaderboard", "annotate", "rewrite")
+PAGES = ("leaderboard", "annotate", "rewrite")
 PACKAGE = Path(__file__).resolve().parents[2]
 
 
@@ -82,25 +82,18 @@ class Built:
 
 def build(
     root: Path | str,
+    artefacts: Sequence[Artefact],
     *,
     namespace: str = NAMESPACE,
-    datasets: Mapping[str, Source] | None = None,
-    models: Mapping[str, Source] | None = None,
-    metrics_folder: Path | None = None,
-    spaces_folder: Path | None = None,
     only: Collection[str] = (),
     report: Callable[[Built], None] | None = None,
 ) -> list[Built]:
-    """Write every artefact as a folder in ``root``; an unchanged one is left as it is.
+    """Write artefacts as folders in ``root``; an unchanged one is left as it is.
 
     Args:
         root: the hub folder.
+        artefacts: what to write, in this order.
         namespace: the organisation or user that the repositories belong to.
-        datasets: built datasets (Parquet and card) by repository name: the benchmark's datasets,
-            and ``results``, ``outputs``, ``human_judgments`` where they exist.
-        models: trained scorers and systems (files and card) by repository name.
-        metrics_folder: the folder with ``<name>/<name>.py``; default: the installed metrics.
-        spaces_folder: the folder with ``leaderboard/app.py``...; default: the installed Spaces.
         only: names of artefacts; default all.
         report: called after each repository, for progress.
 
@@ -111,18 +104,6 @@ def build(
         InputError, MissingFileError: a source folder cannot be published.
     """
     root = Path(root).expanduser().resolve()
-    metrics, pages = metrics_folder or PACKAGE / "metrics", spaces_folder or PACKAGE / "spaces"
-    # ``evaluate.load`` asks for the revision of its own version first, so each metric has that
-    # tag; another version of evaluate falls back to ``main``.
-    tags = (f"v{version('evaluate')}",)
-    scripts = [s.parent for s in sorted(metrics.glob("*/*.py")) if s.stem == s.parent.name]
-    shown = [pages / name for name in SPACES if (pages / name / "app.py").exists()]
-    artefacts = [
-        *(Artefact("dataset", n, "dataset", source) for n, source in (datasets or {}).items()),
-        *(Artefact("space", s.name, "metric", partial(_metric_files, s), tags) for s in scripts),
-        *(Artefact("space", folder.name, "page", folder) for folder in shown),
-        *(Artefact("model", n, "model", source) for n, source in (models or {}).items()),
-    ]
     names = [artefact.name for artefact in artefacts]
     for name in names:
         if names.count(name) > 1:
@@ -164,15 +145,25 @@ if __name__ == "__main__":
 """
 
 
+def spaces() -> list[Artefact]:
+    """A Space for each metric, with scripts that import it from the package; and the pages."""
+    # ``evaluate.load`` asks for the revision of its own version first, so each metric has that
+    # tag; another version of evaluate falls back to ``main``.
+    tags = (f"v{version('evaluate')}",)
+    scripts = sorted((PACKAGE / "metrics").glob("*/*.py"))
+    metrics = [script.parent for script in scripts if script.stem == script.parent.name]
+    pages = [PACKAGE / "spaces" / name for name in PAGES]
+    return [
+        *(Artefact("space", f.name, "metric", partial(_metric_files, f), tags) for f in metrics),
+        *(Artefact("space", folder.name, "page", folder) for folder in pages),
+    ]
+
+
 def _metric_files(folder: Path) -> Files:
-    """A metric's card, and scripts that import it from the installed package; a Space as it is."""
-    if (folder / "app.py").is_file():
-        return {f.name: f for f in folder.iterdir() if f.is_file() and f.name != "__init__.py"}
-    name = folder.name
     return {
         "README.md": folder / "README.md",
         "requirements.txt": b"tstbench[space]\n",
-        f"{name}.py": _METRIC_SCRIPT.format(name=name).encode(),
+        f"{folder.name}.py": _METRIC_SCRIPT.format(name=folder.name).encode(),
         "app.py": _METRIC_APP,
     }
 
@@ -350,17 +341,17 @@ def build_all(
         if judgments is not None or studies:
             folders["human_judgments"] = _stage_judgments(judgments, studies, staging / "judgments")
         models = {**trained_scorers(), **trained_systems(), **systems_in(systems)}
-        return build(
-            root,
-            namespace=namespace,
-            datasets=folders,
-            models={
-                name: partial(_model_files, root, namespace, folder, stored)
+        artefacts = [
+            *(Artefact("dataset", name, "dataset", source) for name, source in folders.items()),
+            *spaces(),
+            *(
+                Artefact(
+                    "model", name, "model", partial(_model_files, root, namespace, folder, stored)
+                )
                 for name, folder in models.items()
-            },
-            only=only,
-            report=report,
-        )
+            ),
+        ]
+        return build(root, artefacts, namespace=namespace, only=only, report=report)
 
 
 def _build_dataset(name: str, staging: Path, allow_missing: bool) -> BuildReport:

@@ -1,7 +1,9 @@
 """Copies of the licensed corpus: its layout, with lines of our own."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
+SHORT = ("lol no",)  # nobody searches for it
 FILES = {
     "train/informal": ["luv that song", "who cares ?", "dunno"],
     "train/formal": ["I love that song.", "It is not important .", "I do not know."],
@@ -12,7 +14,7 @@ FILES = {
 }
 
 
-def write(path: Path, lines: list[str]) -> None:
+def write(path: Path, lines: Iterable[str]) -> None:
     """A text file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -32,13 +34,10 @@ def small_copy(folder: Path) -> Path:
     return root
 
 
-def lay_out(root: Path, domain: str = "Entertainment_Music") -> Path:
-    """Every file of a domain, whose lines are too short to be searched for; returns the folder."""
+def lay_out(root: Path, informal: Iterable[str] = SHORT, formal: Iterable[str] = SHORT) -> Path:
+    """Every file of a domain, with these lines in each part; returns the folder."""
     for part in ("train", "tune", "test"):
-        for style in ("informal", "formal"):
-            refs = [f"{style}.ref{k}" for k in range(4)] if part != "train" else []
-            for name in (style, *refs):
-                file = root / domain / part / name
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text("lol no\n")
+        for style, lines in (("informal", informal), ("formal", formal)):
+            for name in (style, *(f"{style}.ref{k}" for k in range(4) if part != "train")):
+                write(root / "Entertainment_Music" / part / name, lines)
     return root

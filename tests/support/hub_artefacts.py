@@ -14,6 +14,7 @@ from huggingface_hub import DatasetCard
 
 from tstbench.datasets_scripts.build import build as build_dataset
 from tstbench.datasets_scripts.judgments.schema import Judgment
+from tstbench.pipelines.hub.build import Artefact
 
 SERVER = "import sys; from tstbench.pipelines.hub.serve import serve; serve(sys.argv[1], port=0)"
 JUDGED = Judgment(
@@ -67,9 +68,18 @@ class Words(evaluate.Metric):
 '''
 
 
-def metrics_folder(folder: Path) -> Path:
-    """A room of metrics that holds one, ``wordcount``, with a helper beside the script."""
-    metric = folder / "wordcount"
+def artefacts(folder: Path) -> list[Artefact]:
+    """A dataset, a metric and a model."""
+    metric = metric_folder(folder / "wordcount")
+    return [
+        Artefact("dataset", "mini", "dataset", dataset_folder(folder)),
+        Artefact("space", "wordcount", "metric", metric, ("v0.4.6",)),
+        Artefact("model", "classifier", "model", model_folder(folder / "classifier")),
+    ]
+
+
+def metric_folder(metric: Path) -> Path:
+    """A metric of nobody's package: its script, and a helper beside it."""
     metric.mkdir(parents=True)
     (metric / "wordcount.py").write_text(METRIC)
     (metric / "counting.py").write_text(
@@ -81,9 +91,7 @@ def metrics_folder(folder: Path) -> Path:
     (metric / "app.py").write_text("# a page\n")
     (metric / "requirements.txt").write_text("evaluate\n")
     (metric / "__init__.py").write_text("")
-    (folder / "functional").mkdir()
-    (folder / "functional" / "shared.py").write_text("# not a metric\n")
-    return folder
+    return metric
 
 
 def model_folder(folder: Path) -> Path:

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from answering import answering
+
 from tstbench.pipelines.hub.manifest import File
 from tstbench.pipelines.hub.serve import LARGE, AnswerError, Entry, Handler, HubServer, Snapshot
 
@@ -244,12 +246,5 @@ class HubDouble(HubServer):
 @contextmanager
 def running() -> Iterator[HubDouble]:
     """A double that answers until the block ends."""
-    server = HubDouble()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with answering(HubDouble()) as server:
         yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

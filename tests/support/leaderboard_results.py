@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.base import finite
 from tstbench.metrics.registry import METRICS, benchmark_metrics
-from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.outputs import Outputs, read_outputs
 from tstbench.pipelines.report import (
     DataInfo,
@@ -25,7 +25,7 @@ from tstbench.pipelines.report import (
     score_recipe,
     write_report,
 )
-from tstbench.pipelines.results import folder_name, submission_folder
+from tstbench.pipelines.results import folder_name, submission_folder, system_folder
 from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.transfer import baseline_info, predict
 
@@ -145,8 +145,7 @@ def real_results(root: Path, directions=(THERE, BACK), hostile=True) -> Path:
             infos[HOSTILE] = SystemInfo(
                 name=HOSTILE, origin=HOSTILE, outputs_url=f"https://example.org/{HOSTILE}"
             )
-        evaluation = evaluate(outputs, test_set, scoring(BLEU), infos)
-        write_evaluation(evaluation, root)
+        evaluate(outputs, test_set, scoring(BLEU), infos, root)
     return root
 
 
@@ -200,5 +199,5 @@ def score_by_bleu(path, direction, system, out, progress):
     outputs = read_outputs(path, test_set, system.name)
     progress(0.5, "scoring")
     infos = {system.name: system}
-    evaluation = evaluate([outputs], test_set, scoring(BLEU), infos)
-    return write_evaluation(evaluation, out)[0]
+    evaluate([outputs], test_set, scoring(BLEU), infos, out)
+    return system_folder(out, test_set.direction, system.name)

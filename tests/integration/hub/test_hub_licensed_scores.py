@@ -10,9 +10,12 @@ from urllib.request import urlopen
 import huggingface_hub.constants
 import pyarrow.parquet as pq
 import pytest
+from gyafc_copy import lay_out
+from hub_artefacts import JUDGED
 from hub_double import TOKEN, running
 from prepared import command_line
 
+from tstbench.datasets_scripts.judgments.schema import write_judgments
 from tstbench.pipelines.hub.push import push
 from tstbench.pipelines.results import read_direction
 
@@ -33,14 +36,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:httpx2")
 def corpus(tmp_path, monkeypatch):
     monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("TSTBENCH_GYAFC", raising=False)
-    root = tmp_path / "GYAFC_Corpus"
-    for part in ("train", "tune", "test"):
-        folder = root / "Entertainment_Music" / part
-        folder.mkdir(parents=True)
-        for name, lines in (("informal", SOURCES), ("formal", REWRITES)):
-            for file in (name, *(f"{name}.ref{k}" for k in range(4 if part != "train" else 0))):
-                (folder / file).write_text("".join(f"{line}\n" for line in lines))
-    return root
+    return lay_out(tmp_path / "GYAFC_Corpus", SOURCES, REWRITES)
 
 
 @pytest.fixture
@@ -50,21 +46,11 @@ def results(corpus, tmp_path, capsys):
     asked = ("evaluate", "--direction", DIRECTION, "--data-dir", corpus, "--baseline", "copy")
     code, _, err = command_line(capsys, *asked, *scoring)
     assert code == 0, err
-    judgment = {
-        "study": "ours",
-        "dataset": "gyafc_em",
-        "direction": DIRECTION,
-        "system": "copy",
-        "sample_id": "gyafc_em-test-0-00000",
-        "source": SOURCES[0],
-        "output": SOURCES[0],
-        "aspect": "style",
-        "scale": "ordinal 1-5",
-        "rater": "rater-1",
-        "score": 1,
-        "note": f"'{SOURCES[0]}' is as informal as before",
-    }
-    (tmp_path / "results/human.jsonl").write_text(json.dumps(judgment) + "\n")
+    texts = dict.fromkeys(("source", "output", "note"), SOURCES[0])
+    judgment = JUDGED.model_copy(
+        update={"dataset": "gyafc_em", "direction": DIRECTION, "sample_id": "gyafc_em-test-0-00000"}
+    )
+    write_judgments(tmp_path / "results/human.jsonl", [judgment.model_copy(update=texts)])
     return tmp_path / "results"
 
 

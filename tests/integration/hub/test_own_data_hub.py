@@ -10,7 +10,7 @@ import pytest
 from hub_artefacts import ONLINE, dataset_folder, start_server
 
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.pipelines.hub.build import build
+from tstbench.pipelines.hub.build import Artefact, build
 
 DATA = """\
 name = "borrowed"
@@ -38,12 +38,7 @@ id = "id"
 @pytest.fixture(scope="module")
 def endpoint(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hub")
-    build(
-        folder / "root",
-        datasets={"mini": dataset_folder(folder)},
-        metrics_folder=folder / "none",
-        spaces_folder=folder / "none",
-    )
+    build(folder / "root", [Artefact("dataset", "mini", "dataset", dataset_folder(folder))])
     process = start_server(folder / "root")
     yield process.stdout.readline().strip().split("=", 1)[1]
     process.send_signal(signal.SIGTERM)

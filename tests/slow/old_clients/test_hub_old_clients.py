@@ -7,13 +7,13 @@ runs where TSTBENCH_OLD_CLIENTS=1 says so.
 import json
 import os
 import subprocess
-import threading
 import venv
 
 import pytest
+from answering import answering
 from hub_artefacts import ONLINE, dataset_folder, published_views
 
-from tstbench.pipelines.hub.build import build
+from tstbench.pipelines.hub.build import Artefact, build
 from tstbench.pipelines.hub.serve import make_server
 
 CLIENT = """
@@ -40,20 +40,14 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hub")
-    nothing = {"metrics_folder": folder / "none", "spaces_folder": folder / "none"}
-    build(folder / "root", datasets={"mini": dataset_folder(folder)}, **nothing)
+    build(folder / "root", [Artefact("dataset", "mini", "dataset", dataset_folder(folder))])
     return folder / "root"
 
 
 @pytest.fixture(scope="module")
 def endpoint(root):
-    server = make_server(root)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield server.url
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with answering(make_server(root)) as server:
+        yield server.url
 
 
 @pytest.fixture(scope="module", params=[3, 4, 5])

@@ -4,12 +4,12 @@ import asyncio
 import gzip
 import json
 import ssl
-import threading
 import time
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from answering import answering
 from chat_server import KEY
 from prepared import command_line
 
@@ -38,14 +38,8 @@ def serving(answer):
             answer(self)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with answering(server):
         yield f"http://127.0.0.1:{server.server_address[1]}/v1", seen
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def post(url, key="none"):

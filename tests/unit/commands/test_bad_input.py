@@ -3,7 +3,6 @@
 import http.server
 import json
 import os
-import threading
 import unicodedata
 import urllib.parse
 from contextlib import suppress
@@ -13,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import regex
+from answering import answering
 from own_data import MANNERS, write_manners
 from prepared import DIRECTION, refusal
 
@@ -226,13 +226,11 @@ def test_a_server_that_is_no_hub(content, monkeypatch):
     from huggingface_hub import HfApi, constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Odd) as server:
+    with answering(http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Odd)) as server:
         server.content = content
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         api = HfApi(endpoint=f"http://127.0.0.1:{server.server_port}", token=False)
         with pytest.raises(Exception) as caught:  # noqa: PT011 - of many kinds
             list(api.list_repo_tree("x/y", revision=api.repo_info("x/y").sha))
-        server.shutdown()
     said = explained(caught.value, "dataset x/y", None)
     assert "the server's answer is not that of a Hub" in str(said)
 

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+from gyafc_copy import lay_out
 from leaderboard_results import BACK, THERE, real_results
 from own_data import MANNERS, write_manners
 from prepared import command_line, refusal
@@ -88,13 +89,8 @@ def test_two_logs_of_one_direction_are_not_mixed(tmp_path, capsys):
 
 class TestSources:
     def test_licensed_sentences_come_with_a_word(self, tmp_path, capsys):
-        for part in ("train", "tune", "test"):
-            folder = tmp_path / "GYAFC_Corpus/Entertainment_Music" / part
-            folder.mkdir(parents=True)
-            for name in ("informal", "formal"):
-                for file in (name, *(f"{name}.ref{k}" for k in range(4))):
-                    (folder / file).write_text("".join(f"{line}\n" for line in INFORMAL))
-        asked = ("sources", "gyafc_em/informal-to-formal", "--data-dir", tmp_path / "GYAFC_Corpus")
+        corpus = lay_out(tmp_path / "corpus", INFORMAL, INFORMAL)
+        asked = ("sources", "gyafc_em/informal-to-formal", "--data-dir", corpus)
         code, out, err = command_line(capsys, *asked)
         assert (code, out.splitlines()) == (0, list(INFORMAL))
         assert "is licensed to you: do not publish its sentences" in err

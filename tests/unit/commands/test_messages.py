@@ -235,6 +235,7 @@ def workplace(tmp_path_factory):
     (f"{AUDIT} --claim multi_bleu=3 --table x.csv", "--table"),
     (f"{AUDIT} --claim r_bert=0.5 --profile paper", "nothing to compare"),
     ("harness --out P", "--out", "LOG"),
+    ("harness none.jsonl --out P --name '?!'", "'?!'", "letter"),
     # -- training
     ("train delete-retrieve", "--direction"),
     (f"train delete-retrieve --direction {THERE} --dataset mini", "--direction"),

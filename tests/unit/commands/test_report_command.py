@@ -37,24 +37,15 @@ def test_a_table_per_direction(results, capsys):
     assert "| copy | 100.0 | " in out  # the best s-BLEU, and not bold
 
 
-def test_it_is_there_at_once():
+def test_nothing_slow_is_imported(results):
     code = (
-        "import sys; from tstbench.commands.cli import main; main(['report', 'nowhere']);"
+        "import sys; from tstbench.commands.cli import main; "
+        f"main(['report', {str(results)!r}, '--out', {str(results.parent / 'o.csv')!r}]);"
         "print([name for name in ('torch', 'datasets', 'evaluate', 'pandas', 'gradio', 'sklearn')"
         " if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
-def test_reading_replicates_needs_no_pandas(results):
-    code = (
-        "import sys; from tstbench.commands.cli import main; "
-        f"main(['report', {str(results)!r}, '--out', {str(results.parent / 'o.csv')!r}]);"
-        "print('pandas' in sys.modules, 'torch' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False False", done.stderr
+    assert done.stdout.strip() == "[]", done.stderr
 
 
 def test_a_selection(results, capsys):
@@ -76,9 +67,6 @@ def test_intervals_are_asked_for(results, capsys, monkeypatch):
     out = printed(capsys, results, "--intervals")
     assert "95% interval" in out
     assert max(map(len, out.splitlines())) <= 80
-    for form in ("markdown", "latex", "html"):
-        shown = printed(capsys, results, "--intervals", "--format", form)
-        assert "95% interval" in shown.replace("\\%", "%")
 
 
 def test_one_table_per_metric(results, capsys):
@@ -91,10 +79,7 @@ def test_a_file_is_replaced_only_if_it_is_ours(results, capsys, tmp_path, ending
     out = tmp_path / "new" / f"report.{ending}"
     for _ in range(2):
         assert printed(capsys, results, "--out", out) == ""
-    text = out.read_text("utf-8")
-    assert "delete-retrieve" in text.replace("-{}", "-")
-    out.write_bytes(text.replace("\n", "\r\n").encode())  # an editor's line ends do not matter
-    assert printed(capsys, results, "--out", out) == ""
+    assert "delete-retrieve" in out.read_text("utf-8").replace("-{}", "-")
 
 
 def test_csv_has_every_number_and_what_it_is(results, capsys, tmp_path):

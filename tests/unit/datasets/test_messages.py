@@ -83,6 +83,7 @@ TWICE = f'[[direction]]\nfrom = "rude"\nto = "polite"\n{FILES}\n[[direction]]'
     ),
     (InputError, "at least 2 items", own(('["rude", "polite"]', '["rude"]'))),
     (InputError, ("'polit'", "'polite'"), own(('to = "polite"', 'to = "polit"'))),
+    (InputError, ("'rud'", "'rude'"), own(('from = "rude"', 'from = "rud"'))),
     (InputError, "to itself", own(('to = "polite"', 'to = "rude"'))),
     (InputError, ("train: ", "no sentences of polite"), own(('polite = "polite.txt"\n', ""))),
     (InputError, "'politely'", own(('polite = "pol', 'politely = "pol'))),

@@ -2,9 +2,9 @@
 
 import http.client
 import socket
-import threading
 
 import pytest
+from answering import answering
 
 from tstbench.hosts import Hosts
 from tstbench.pipelines.hub.serve import make_server
@@ -53,12 +53,8 @@ def test_names_that_were_given():
 def server(tmp_path_factory):
     root = tmp_path_factory.mktemp("hub")
     (root / "datasets").mkdir()
-    with make_server(root, allowed_hosts=["hub.example.org"]) as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
+    with answering(make_server(root, allowed_hosts=["hub.example.org"])) as running:
         yield running
-        running.shutdown()
-        thread.join()
 
 
 def ask(server, method="GET", path="/", body=None, **headers):

@@ -179,6 +179,7 @@ ADDED = {
     "add_scoring_arguments": {"read_scoring"},
     "add_layout_arguments": {"read_layout"},
     "add_batch_size": {"batch_size"},
+    "add_data_dir": {"data_dir"},
     "add_resume": {"resume"},
     "add_split": {"split"},
     "add_without": {"without"},
@@ -188,8 +189,8 @@ ADDED = {
 READ_ELSEWHERE = {
     "cli": {"data"},  # for the help: _take_data reads it, wherever it stands
     "data": {"action"},  # it has one only
-    "arguments": {"host", "port", "allow_host", "resume", "yes", "split"},  # by those that add them
-    "transfer": {"given"},  # by its own _flags: which exist depends on the system
+    "arguments": {"host", "port", "allow_host", "resume", "yes", "split", "data_dir"},
+    "transfer": {"given"},  # as texts, given_texts: which exist depends on the system
 }
 
 

@@ -6,8 +6,11 @@ The sentences are our own, in the layout of the licensed corpus; no variable say
 import json
 
 import pytest
+from gyafc_copy import lay_out
+from hub_artefacts import JUDGED
 from prepared import command_line
 
+from tstbench.datasets_scripts.judgments.schema import write_judgments
 from tstbench.files import home
 
 SOURCES = [
@@ -37,14 +40,7 @@ COMMANDS = {
 def corpus(tmp_path, monkeypatch):
     monkeypatch.delenv("TSTBENCH_GYAFC", raising=False)
     monkeypatch.chdir(tmp_path)
-    root = tmp_path / "GYAFC_Corpus"
-    for part in ("train", "tune", "test"):
-        folder = root / "Entertainment_Music" / part
-        folder.mkdir(parents=True)
-        for name, lines in (("informal", SOURCES), ("formal", REWRITES)):
-            for file in (name, *(f"{name}.ref{k}" for k in range(4 if part != "train" else 0))):
-                (folder / file).write_text("".join(f"{line}\n" for line in lines))
-    return root
+    return lay_out(tmp_path / "GYAFC_Corpus", SOURCES, REWRITES)
 
 
 def publish(capsys, tmp_path):
@@ -53,20 +49,8 @@ def publish(capsys, tmp_path):
     direction = "mini/negative-to-positive"
     code, _, err = command_line(capsys, *SCORED, "--direction", direction, "--out", results)
     assert code == 0, err
-    judgment = {
-        "study": "ours",
-        "dataset": "mini",
-        "direction": direction,
-        "system": "copy",
-        "sample_id": "mini-test-0-00000",
-        "source": SOURCES[0],
-        "output": REWRITES[0].upper(),
-        "aspect": "style",
-        "scale": "ordinal 1-5",
-        "rater": "rater-1",
-        "score": 1,
-    }
-    (results / "human.jsonl").write_text(json.dumps(judgment) + "\n")
+    texts = {"source": SOURCES[0], "output": REWRITES[0].upper()}
+    write_judgments(results / "human.jsonl", [JUDGED.model_copy(update=texts)])
     command = ("hub", "build", tmp_path / "hub", "--datasets", "mini", "--results", results)
     return command_line(capsys, *command, "--only", "results")
 

@@ -1,19 +1,18 @@
 """Everything there is to publish: staged, written once, and never what is licensed."""
 
-import json
 from dataclasses import replace
 
-import pyarrow.parquet as pq
 import pytest
 from datasets import load_dataset
+from hub_artefacts import JUDGED
 from prepared import DIRECTION, prepared_home
 
 from tstbench.datasets_scripts.catalog import DIRECTIONS
-from tstbench.datasets_scripts.judgments.schema import Judgment, read_judgments, write_judgments
+from tstbench.datasets_scripts.judgments.schema import read_judgments, write_judgments
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import TSTBenchError
 from tstbench.files import write_jsonl
-from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.growth import keep, read_results
 from tstbench.pipelines.hub.build import build_all
 from tstbench.pipelines.outputs import Outputs
@@ -29,22 +28,8 @@ def results(tmp_path, tmp_path_factory, monkeypatch):
         Outputs("copy", test_set.sources),
         Outputs("second", tuple(some[1] for some in test_set.references)),
     ]
-    evaluation = evaluate(outputs, test_set, scoring(["s_bleu", "r_bleu"]))
-    write_evaluation(evaluation, tmp_path / "results")
-    judgment = Judgment(
-        study="ours",
-        dataset="mini",
-        direction=DIRECTION,
-        system="copy",
-        sample_id=test_set.ids[0],
-        source=test_set.sources[0],
-        output=test_set.sources[0],
-        aspect="style",
-        scale="ordinal 1-5",
-        rater="rater-1",
-        score=1,
-    )
-    write_judgments(tmp_path / "results" / "human.jsonl", [judgment])
+    evaluate(outputs, test_set, scoring(["s_bleu", "r_bleu"]), root=tmp_path / "results")
+    write_judgments(tmp_path / "results" / "human.jsonl", [JUDGED])
     return tmp_path / "results"
 
 
@@ -84,24 +69,6 @@ def test_gyafc_is_refused(tmp_path, results):
     built = tmp_path / "hub/datasets/tstbench/results"
     assert not (built / "gyafc_fr/informal-to-formal/copy/samples.jsonl").exists()
     assert (built / DIRECTION / "copy/samples.jsonl").exists()
-
-
-@pytest.mark.parametrize("name", ["report.json", "samples.jsonl", "replicates.parquet"])
-def test_results_that_are_not_whole_are_named_and_not_published(tmp_path, results, name, capsys):
-    file = results / DIRECTION / "copy" / name
-    file.write_bytes(file.read_bytes().replace(b"copy", b"cosy").replace(b"PAR1", b"PAR2"))
-    if name == "samples.jsonl":
-        file.write_text(file.read_text().replace("prediction", "Prediction", 1))
-    if name == "report.json":
-        file.write_text(file.read_text().replace('"value": 100.0', '"value": 99.0'))
-    build_all(tmp_path / "hub", datasets=[], results=results, only=["results"])
-    assert f"left out: {results / DIRECTION / 'copy'}" in capsys.readouterr().err
-    folder = tmp_path / "hub" / "datasets" / "tstbench" / "results"
-    rows = pq.read_table(folder / "scores.parquet").to_pylist()
-    assert {row["system"] for row in rows} == {"second"}
-    assert not (folder / DIRECTION / "copy").exists()
-    for record in json.loads((folder / DIRECTION / "significance.json").read_text()).values():
-        assert set(record["ranks"]) == {"second"}
 
 
 def test_judgments_that_are_none_are_refused(tmp_path, results):

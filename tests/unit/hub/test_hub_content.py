@@ -18,11 +18,8 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingFileError
 from tstbench.metrics.scorers.artefacts import store
 from tstbench.pipelines.evaluate import evaluate as evaluate_outputs
-from tstbench.pipelines.evaluate import write_evaluation
-from tstbench.pipelines.hub.build import build, build_all, trained_scorers
-from tstbench.pipelines.hub.manifest import (
-    write_repository,
-)
+from tstbench.pipelines.hub.build import Artefact, build, build_all, spaces, trained_scorers
+from tstbench.pipelines.hub.manifest import find_repository, write_repository
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.report import SystemInfo
 from tstbench.pipelines.results import read_direction
@@ -50,9 +47,8 @@ def made(tmp_path_factory):
     info = SystemInfo(name="ours", family="rule", date="2026-01", origin="written by hand")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TSTBENCH_HOME", str(folder / "home"))
-        asked = scoring(["s_bleu", "r_bleu"])
-        evaluation = evaluate_outputs([Outputs("ours", rewrites)], test_set, asked, {"ours": info})
-        write_evaluation(evaluation, folder / "results")
+        how, root = scoring(["s_bleu", "r_bleu"]), folder / "results"
+        evaluate_outputs([Outputs("ours", rewrites)], test_set, how, {"ours": info}, root)
         only = ["results", "outputs"]
         build_all(folder / "hub", datasets=[], results=folder / "results", only=only)
     (stored,) = read_direction(folder / "results" / DIRECTION)
@@ -146,9 +142,7 @@ def test_cards_name_the_languages_of_their_datasets(tmp_path):
     for direction in (DIRECTION, "manners/rude-to-polite"):
         test_set = load_test_set(direction)
         some = [Outputs("ours", tuple(f"{text} now" for text in test_set.sources))]
-        write_evaluation(
-            evaluate_outputs(some, test_set, scoring(["s_bleu"])), tmp_path / "results"
-        )
+        evaluate_outputs(some, test_set, scoring(["s_bleu"]), root=tmp_path / "results")
     rows = [
         JUDGED.model_copy(update={"dataset": name, "direction": f"{name}/rude-to-polite"})
         for name in ("mini", "manners")
@@ -190,8 +184,10 @@ class TestWhatIsLeftOut:
         assert "it learned from gyafc" in capsys.readouterr().err
 
     def test_a_metric_is_the_packages_and_its_space_asks_for_it(self, tmp_path):
-        build(tmp_path / "hub", only=["bleu"])
+        build(tmp_path / "hub", spaces(), only=["bleu"])
         space = tmp_path / "hub/spaces/tstbench/bleu"
+        tag = f"v{evaluate.__version__}"
+        assert find_repository(tmp_path / "hub", "space", "tstbench/bleu").manifest().tags == (tag,)
         assert {path.name for path in space.iterdir() if path.name[0] != "."} == {
             "README.md", "app.py", "bleu.py", "requirements.txt",
         }  # fmt: skip
@@ -201,17 +197,9 @@ class TestWhatIsLeftOut:
         assert found["details"]["r_bleu"]["signature"].startswith("r_bleu|v")
 
     def test_two_artefacts_of_one_name_are_refused_before_anything_is_written(self, tmp_path):
-        for kind in ("data", "model"):
-            (tmp_path / kind).mkdir()
-            (tmp_path / kind / "README.md").write_text("# Card\n")
+        twins = [Artefact(kind, "toy", kind, lambda: CARD) for kind in ("dataset", "model")]
         with pytest.raises(InputError, match="two artefacts are named 'toy': rename one"):
-            build(
-                tmp_path / "hub",
-                datasets={"toy": tmp_path / "data"},
-                models={"toy": tmp_path / "model"},
-                metrics_folder=tmp_path / "none",
-                spaces_folder=tmp_path / "none",
-            )
+            build(tmp_path / "hub", twins)
         assert not (tmp_path / "hub").exists()
 
 

@@ -1,7 +1,6 @@
 """The Hub's own leaderboards: tasks of datasets, what models report, and how it is sent."""
 
 import json
-import threading
 from dataclasses import replace
 from types import SimpleNamespace
 from urllib.request import urlopen
@@ -9,6 +8,7 @@ from urllib.request import urlopen
 import huggingface_hub.constants
 import pytest
 import yaml
+from answering import answering
 from hub_double import TOKEN, Repo, running
 from huggingface_hub import DatasetCard, HfApi, ModelCard
 from leaderboard_results import HOSTILE
@@ -16,7 +16,7 @@ from prepared import DIRECTION, command_line, refusal
 
 from tstbench.datasets_scripts.catalog import BENCHMARK_DATASETS, DIRECTIONS
 from tstbench.datasets_scripts.load import load_test_set, load_training
-from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.growth import keep, read_results
 from tstbench.pipelines.hub.build import build_all
 from tstbench.pipelines.hub.eval_results import (
@@ -65,8 +65,8 @@ def made(tmp_path_factory):
             Outputs("copy", test_set.sources),
             Outputs("zeta", tuple(some[1] for some in test_set.references)),
         ]
-        evaluation = evaluate(outputs, test_set, scoring(["s_bleu", "r_bleu"]), {SYSTEM: info})
-        write_evaluation(evaluation, folder / "results")
+        how = scoring(["s_bleu", "r_bleu"])
+        evaluate(outputs, test_set, how, {SYSTEM: info}, folder / "results")
         build_all(
             folder / "hub",
             datasets=["mini"],
@@ -89,24 +89,14 @@ def made(tmp_path_factory):
         f"a{n}: &a{n} [{', '.join([f'*a{n - 1}' if n else 'x'] * 9)}]\n" for n in range(5)
     )
     card = f"---\nlicense: mit\n{bomb}---\n".encode()
-    write_repository(
-        folder / "hub",
-        "model",
-        "somebody/bomb",
-        {"README.md": card},
-    )
-    server = make_server(folder / "hub")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield SimpleNamespace(
-        results=folder / "results",
-        hub=folder / "hub",
-        url=server.url,
-        reports=read_direction(folder / "results" / DIRECTION),
-    )
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    write_repository(folder / "hub", "model", "somebody/bomb", {"README.md": card})
+    with answering(make_server(folder / "hub")) as server:
+        yield SimpleNamespace(
+            results=folder / "results",
+            hub=folder / "hub",
+            url=server.url,
+            reports=read_direction(folder / "results" / DIRECTION),
+        )
 
 
 def value_of(made, metric):

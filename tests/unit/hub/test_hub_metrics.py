@@ -1,8 +1,7 @@
 """Every metric of the benchmark, published, then loaded by name and computed."""
 
-import threading
-
 import pytest
+from answering import answering
 from hub_artefacts import ONLINE, run_user
 from places import SUPPORT
 
@@ -10,7 +9,7 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.metrics.registry import benchmark_metrics
 from tstbench.metrics.scorers.prepare import prepare
 from tstbench.metrics.scorers.profile import parse_profile
-from tstbench.pipelines.hub.build import build, trained_scorers
+from tstbench.pipelines.hub.build import Artefact, build, spaces, trained_scorers
 from tstbench.pipelines.hub.serve import make_server
 
 CLIENT = SUPPORT / "hub_metrics_client.py"
@@ -37,7 +36,8 @@ def root(home, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TSTBENCH_HOME", str(home))
         models = trained_scorers()
-    built = build(folder / "root", models=models, spaces_folder=folder / "none")
+    scorers = [Artefact("model", name, "model", place) for name, place in models.items()]
+    built = build(folder / "root", [*spaces(), *scorers])
     kinds = [(one.kind, one.repo_id) for one in built]
     assert {("space", f"tstbench/{name}") for name in SPACES} <= set(kinds)
     assert {("model", f"tstbench/{name}") for name in models} <= set(kinds)
@@ -47,17 +47,10 @@ def root(home, tmp_path_factory):
 
 @pytest.mark.slow
 def test_metrics_by_name_from_a_server_and_from_folders(root, home, tmp_path):
-    server = make_server(root)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
     shared = {"TSTBENCH_HOME": str(home)}
-    try:
+    with answering(make_server(root)) as server:
         online = {**shared, **ONLINE, "HF_ENDPOINT": server.url}
         served = run_user(CLIENT, list(SPACES), cwd=tmp_path / "user", **online)
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
     folders = {**shared, "HF_HOME": str(tmp_path / "hf-home")}
     local = run_user(CLIENT, ["bleu", "joint"], cwd=root / "local", **folders)
     assert local == {name: served[name] for name in ("bleu", "joint")}

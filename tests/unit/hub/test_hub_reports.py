@@ -1,11 +1,11 @@
 """What a system's scores say on the Hub: whose, of when, from where, and in which order."""
 
 import json
-import threading
 from urllib.request import urlopen
 
 import pytest
 import yaml
+from answering import answering
 from gyafc_copy import small_copy, write
 from huggingface_hub.errors import LocalEntryNotFoundError
 from leaderboard_results import report
@@ -14,7 +14,7 @@ from prepared import DIRECTION
 from tstbench.datasets_scripts.catalog import DATASETS
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
-from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.hub.eval_results import (
     EVAL_FILE,
     About,
@@ -50,7 +50,7 @@ def results(tmp_path_factory):
     ]
     infos = {"Alpha": SystemInfo(name="Alpha", family="rule", outputs_url=LOGS)}
     folder = tmp_path_factory.mktemp("reports") / "results"
-    write_evaluation(evaluate(outputs, test_set, scoring(["s_bleu", "r_bleu"]), infos), folder)
+    evaluate(outputs, test_set, scoring(["s_bleu", "r_bleu"]), infos, folder)
     return folder
 
 
@@ -160,18 +160,13 @@ def board(tmp_path_factory):
         entry = {"dataset": {"id": about, "task_id": TASK}, "value": value}
         files = {"README.md": card, ".eval_results/mini.yaml": yaml.safe_dump([entry]).encode()}
         write_repository(root, "model", name, files)
-    server = make_server(root)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
 
     def ask(query=""):
         with urlopen(f"{server.url}/api/datasets/tstbench/mini/leaderboard{query}") as answer:
             return [(row["rank"], row["modelId"], row["value"]) for row in json.load(answer)]
 
-    yield ask
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with answering(make_server(root)) as server:
+        yield ask
 
 
 RANKED = [(1, "a/first", 50.5), (1, "b/second", 50.5), (3, "c/third", 40.0)]

@@ -5,9 +5,9 @@ import json
 import os
 import subprocess
 import sys
-import threading
 
 import pytest
+from answering import answering
 from hub_artefacts import ONLINE, run_user
 from places import SUPPORT
 from prepared import DIRECTION, command_line, refusal
@@ -40,13 +40,8 @@ def published(tmp_path, capsys):
     code, out, err = build(capsys, root, "--systems", folder, "--only", REPOSITORY)
     assert code == 0, err
     assert out.startswith(f"models/tstbench/{REPOSITORY}\t")
-    server = make_server(root)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield root, server.url
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with answering(make_server(root)) as server:
+        yield root, server.url
 
 
 def tstbench(cwd, *arguments, **environment):

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from hub_artefacts import dataset_folder, metrics_folder
+from hub_artefacts import dataset_folder, metric_folder
 
 from tstbench.errors import InputError, IntegrityError, MissingFileError, UnknownNameError
-from tstbench.pipelines.hub.build import build
+from tstbench.pipelines.hub.build import Artefact, build
 from tstbench.pipelines.hub.manifest import (
     find_repository,
     link_local_names,
@@ -183,18 +183,19 @@ def test_names_load_from_a_folder_without_a_server(tmp_path):
 
 
 def test_build_writes_each_kind_once(tmp_path):
-    sources = {
-        "datasets": {"mini": dataset_folder(tmp_path / "data")},
-        "metrics_folder": metrics_folder(tmp_path / "metrics"),
-        "spaces_folder": tmp_path / "spaces",
-    }
-    page = tmp_path / "spaces/leaderboard"
-    page.mkdir(parents=True)
+    page = tmp_path / "leaderboard"
+    page.mkdir()
     (page / "app.py").write_text("# page\n")
     (page / "README.md").write_text("---\nsdk: gradio\n---\n")
+    metric = metric_folder(tmp_path / "wordcount")
+    sources = [
+        Artefact("dataset", "mini", "dataset", dataset_folder(tmp_path / "data")),
+        Artefact("space", "wordcount", "metric", metric, ("v0.4.6",)),
+        Artefact("space", "leaderboard", "page", page),
+    ]
     root = tmp_path / "root"
     seen = []
-    first = build(root, **sources, report=seen.append)
+    first = build(root, sources, report=seen.append)
     assert seen == first
     assert [(b.kind, b.repo_id, b.changed) for b in first] == [
         ("dataset", "tstbench/mini", True),
@@ -207,15 +208,15 @@ def test_build_writes_each_kind_once(tmp_path):
         ("page", ()),
         ("metric", ("v0.4.6",)),
     ]
-    again = build(root, **sources)
+    again = build(root, sources)
     assert [(b.commit, b.changed) for b in again] == [(b.commit, False) for b in first]
     (page / "app.py").write_text("# another page\n")
-    assert [b.changed for b in build(root, **sources, only=["leaderboard"])] == [True]
+    assert [b.changed for b in build(root, sources, only=["leaderboard"])] == [True]
     assert len(list_repositories(root)) == 3
     with pytest.raises(UnknownNameError, match="Did you mean 'leaderboard'"):
-        build(root, **sources, only=["leaderbord"])
+        build(root, sources, only=["leaderbord"])
     with pytest.raises(MissingFileError):
-        build(root, datasets={"gone": tmp_path / "gone"})
+        build(root, [Artefact("dataset", "gone", "dataset", tmp_path / "gone")])
 
 
 def test_an_interrupted_writer_leaves_the_old_content(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Sentences of data that nobody registered have no known licence: they are not published."""
 
+import shutil
 from dataclasses import replace
 
 import pyarrow.parquet as pq
@@ -55,6 +56,8 @@ def test_results_of_unknown_data_are_left_out_and_those_of_described_data_are_no
     catalog.REGISTERED.clear()
     assert command_line(capsys, *build, *only, "--data", manners)[0] == 0
     assert not (published / "results/manners").exists()
+    shutil.rmtree(results / "mini")
+    assert "no complete results in" in refusal(capsys, *build, *only)
 
 
 def test_texts_of_another_packages_licensed_dataset_stay(results, tmp_path, capsys, manners):

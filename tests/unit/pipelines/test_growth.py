@@ -13,11 +13,11 @@ from tstbench.metrics.registry import METRICS, benchmark_metrics
 from tstbench.metrics.scorers.profile import Scorers
 from tstbench.metrics.scorers.roles import roles as all_roles
 from tstbench.pipelines import evaluate as evaluate_module
-from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.growth import same_question
 from tstbench.pipelines.outputs import Outputs
-from tstbench.pipelines.report import SystemInfo, read_report, read_samples
-from tstbench.pipelines.results import Stored
+from tstbench.pipelines.report import read_report
+from tstbench.pipelines.results import Stored, read_stored
 from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.transfer import predict
 from tstbench.spaces.leaderboard.data import Results
@@ -162,7 +162,7 @@ def test_changed_predictions_drop_the_old_scores_and_say_so(outputs, test_set, t
     evaluate([changed], test_set, scoring(["s_bleu"]), root=tmp_path)
     assert "copy: the predictions changed: 3 old scores dropped" in capsys.readouterr().err
     assert [s.metric for s in read(tmp_path).scores] == ["s_bleu"]
-    assert read_samples(tmp_path / DIRECTION / "copy")[0].prediction == "another one"
+    assert read_stored(tmp_path / DIRECTION / "copy").samples()[0].prediction == "another one"
 
 
 def test_a_changed_test_set_drops_the_old_scores_and_says_so(outputs, test_set, tmp_path, capsys):
@@ -212,7 +212,7 @@ def test_other_options_are_another_question_and_both_scores_stay(outputs, test_s
     stored = Stored(tmp_path / DIRECTION / "ours", report)
     stored.check_whole()
     assert set(stored.bootstrapped()) == {s.key for s in report.scores}
-    assert set(read_samples(stored.folder)[0].scores) == {s.key for s in report.scores}
+    assert set(read_stored(stored.folder).samples()[0].scores) == {s.key for s in report.scores}
 
 
 def test_same_questions():
@@ -236,13 +236,6 @@ def test_a_metric_without_meaning_is_not_tried_again(tmp_path, manners, computed
     assert [o.metric for o in report.left_out] == ["r_bleu"]
 
 
-def test_facts_of_a_system_that_nobody_tells_again_stay(outputs, test_set, tmp_path):
-    info = SystemInfo(name="copy", family="fpft", date="2026-01")
-    evaluate(outputs[:1], test_set, scoring(CHEAP), infos={"copy": info}, root=tmp_path)
-    evaluate(outputs[:1], test_set, scoring(["multi_bleu"]), root=tmp_path)
-    assert read(tmp_path).system == info
-
-
 def test_a_folder_is_never_taken_from_another_system_nor_from_a_later_version(tmp_path, capsys):
     arguments = ("--direction", DIRECTION, "--metrics", "s_bleu", "--out", tmp_path / "out")
     assert command_line(capsys, "evaluate", "--baseline", "copy", *arguments)[0] == 0
@@ -261,7 +254,7 @@ def test_a_folder_is_never_taken_from_another_system_nor_from_a_later_version(tm
 @pytest.mark.parametrize(
     ("name", "old", "new", "expected"),
     [
-        ("report.json", b'_version": 2', b'_version": 1', "from before the first release. Eval"),
+        ("report.json", b'_version": 2', b'_version": 1', "schema_version: Input should be 2"),
         ("samples.jsonl", b'"id"', b'"Id"', "samples.jsonl is damaged"),
         ("replicates.parquet", b"PAR1", b"PAR2", "replicates.parquet is damaged"),
     ],
@@ -290,7 +283,7 @@ def test_a_report_takes_part_in_each_setting_with_the_scores_that_fit(outputs, t
     some = (BLEU_13A, {**BLEU_13A, "joint": {"weights": (3, 1, 2)}})
     for options, systems in zip(some, (outputs[:2], outputs[:1]), strict=True):
         how = scoring((*CHEAP, "joint"), settings=options)
-        write_evaluation(evaluate(systems, test_set, how), tmp_path)
+        evaluate(systems, test_set, how, root=tmp_path)
     found = settings(Results(tmp_path).board().of(DIRECTION))
     for setting in found:
         for entry in setting.entries:

@@ -10,7 +10,7 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.system_outputs import SYSTEM_OUTPUTS, read_output
 from tstbench.metrics.signature import column_of
 from tstbench.pipelines.analysis.data import read_run, score_of
-from tstbench.pipelines.evaluate import evaluate, inputs_of, write_evaluation
+from tstbench.pipelines.evaluate import evaluate, inputs_of
 from tstbench.pipelines.growth import keep, merged, read_results
 from tstbench.pipelines.output_checks import find_suspicions, own_reference
 from tstbench.pipelines.outputs import Outputs
@@ -176,7 +176,7 @@ def test_bounds_stand_in_the_columns_of_the_systems(test_set, tmp_path):
     names = ("reference-1", "reference-3", "copy", "delete-retrieve")
     infos = {name: baseline_info(name) for name in names}
     outputs = [as_outputs(name, test_set) for name in names]
-    write_evaluation(evaluate(outputs, test_set, scoring(BLEU), infos), tmp_path)
+    evaluate(outputs, test_set, scoring(BLEU), infos, tmp_path)
     (standings,) = read_standings(tmp_path, metrics=["r_bleu", "multi_bleu"])
     table = direction_table(standings)
     assert len(table.titles) == 2

@@ -12,7 +12,6 @@ from prepared import DIRECTION, command_line, prepared_home, refusal
 import tstbench
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.module import compute
-from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.device import Placement
 from tstbench.pipelines.harness.questions import DirectionTask, HarnessSettings
 from tstbench.pipelines.meta.columns import RatedOutput, computed_columns
@@ -20,7 +19,8 @@ from tstbench.pipelines.output_checks import warn
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.predictions import one_line, read_card
 from tstbench.pipelines.references import bound_predictions
-from tstbench.pipelines.report import SystemInfo, further_key, read_report, read_samples
+from tstbench.pipelines.report import SystemInfo, further_key, read_report
+from tstbench.pipelines.results import read_stored
 from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.standings import read_standings
 from tstbench.pipelines.submission import score_submission
@@ -122,8 +122,6 @@ def test_a_suites_device_number_type_and_batches_are_those_of_its_scorers(tmp_pa
     ):
         path.write_text(SUITE.replace(old, new))
         assert message in refusal(capsys, "run", path)
-    path.write_text(SUITE)
-    assert "batch size must be at least 1" in refusal(capsys, "run", path, "--batch-size", "0")
 
 
 def test_an_option_that_is_given_beats_the_profiles(monkeypatch, tmp_path_factory):
@@ -274,19 +272,6 @@ def test_a_scorer_that_a_language_has_no_use_for_is_not_made(tmp_path, monkeypat
         assert scoring(["cola", "fluency"]).prepare(direction) == []
 
 
-def test_only_a_transformer_explains_words_from_a_folder_too(prepared):
-    folder = find("classifier", "mini", "linear").folder
-    with pytest.raises(tstbench.TSTBenchError, match="not a classifier of kind linear"):
-        compute(
-            ["cps"],
-            predictions=["so nice"],
-            sources=["so bad"],
-            direction=DIRECTION,
-            scorers=[f"attribution={folder}"],
-            cps={"mask": "masked"},
-        )
-
-
 def test_only_systems_of_the_same_test_set_are_compared(tmp_path, prepared):
     """Results on an older copy of a test set say nothing of systems on this one."""
     from tstbench.datasets_scripts.fingerprint import fingerprint
@@ -358,7 +343,7 @@ def test_a_suites_table_changes_only_what_it_says_of_a_system(tmp_path, capsys):
     assert plain.family != "unknown"
     assert ours.needs_parallel is plain.needs_parallel is not None
     assert (people.family, people.date, people.origin) == ("human", "2025", None)
-    texts = read_samples(tmp_path / "results" / DIRECTION / "people")
+    texts = read_stored(tmp_path / "results" / DIRECTION / "people").samples()
     assert [one.prediction for one in texts] == [one.references[1] for one in texts]
 
 
@@ -374,7 +359,7 @@ def test_a_suite_does_to_answers_what_it_was_asked_to_and_says_so(tmp_path, caps
     test_set = load_test_set(DIRECTION)
     raw = predict(system, test_set)
     folder = tmp_path / "results" / DIRECTION / system
-    written = [one.prediction for one in read_samples(folder)]
+    written = [one.prediction for one in read_stored(folder).samples()]
     assert written == [one_line(post_processed(text, STEPS_ASKED)) for text in raw]
     assert written != raw
     assert read_report(folder).system.post_processing == STEPS_ASKED

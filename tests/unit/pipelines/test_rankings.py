@@ -65,14 +65,10 @@ def report(name, acc, ppl):
     )
 
 
-def ranked(name, value, low, high, p_best):
-    return Rank(name, value, low, high, p_best, is_best=p_best == 1.0)
-
-
 WORSE, BEST = "worse_&_[better]", "best|* a--b"
 REPORTS = [report(WORSE, 10.04, None), report(BEST, 90.0, 50.25), report("copy", 95.0, 9.0)]
-RANKS = {"acc": [ranked(BEST, 90.0, 1, 1, 1.0), ranked(WORSE, 10.04, 2, 2, 0.01)]}
-TIES = {"acc": [ranked(BEST, 90.0, 1, 2, 1.0), ranked(WORSE, 10.04, 1, 2, 0.06)]}
+RANKS = {"acc": [Rank(BEST, 90.0, 1, 1, 1.0), Rank(WORSE, 10.04, 2, 2, 0.01)]}
+TIES = {"acc": [Rank(BEST, 90.0, 1, 2, 1.0), Rank(WORSE, 10.04, 1, 2, 0.06)]}
 LONE = {"acc": RANKS["acc"][:1]}
 MEANING = (
     "best, or not significantly different from the best (paired bootstrap, p >= 0.05), among the "
@@ -196,7 +192,7 @@ def test_different_signatures_never_share_a_column():
     other = report("other", 99.0, 1.0)
     score = other.scores[0].model_copy(update={"signature": "acc|classifier:other", "key": "acc"})
     other = other.model_copy(update={"scores": (score, other.scores[1])})
-    ranks = {**RANKS, score.signature: [ranked("other", 99.0, 1, 1, 1.0)]}
+    ranks = {**RANKS, score.signature: [Rank("other", 99.0, 1, 1, 1.0)]}
     text = paper_table([*REPORTS, other], ranks, "markdown")
     assert "| rank | system | ACC (1) ↑ | ACC (2) ↑ | PPL ↓ |" in text
     assert "| – | other | – | 99.0 | 1.0 |" in text
@@ -244,15 +240,15 @@ def test_a_star_of_a_test_without_power_says_so(layout):
         report(name, 1, ppl) for name, ppl in (("low", 105.2), ("mid", 383.2), ("wild", 750.1))
     ]
     ranks = [
-        ranked("low", 105.2, 1, 2, 1.0),
-        ranked("mid", 383.2, 2, 3, 0.01),
-        ranked("wild", 750.1, 1, 3, 0.2),  # its interval is 365 to 1,281
+        Rank("low", 105.2, 1, 2, 1.0),
+        Rank("mid", 383.2, 2, 3, 0.01),
+        Rank("wild", 750.1, 1, 3, 0.2),  # its interval is 365 to 1,281
     ]
     said = "wild varies so much between sentences"
     assert said in standings_text(
         [Standings(tuple(reports), {"ppl": ranks})], "markdown", layout=layout
     )
-    shown = [*ranks[:1], ranked("mid", 383.2, 2, 2, 0.06), ranks[2]]
+    shown = [*ranks[:1], Rank("mid", 383.2, 2, 2, 0.06), ranks[2]]
     without = standings_text([Standings(tuple(reports), {"ppl": shown})], "markdown", layout=layout)
     assert "varies" not in without, "nobody better lacks the star"
 

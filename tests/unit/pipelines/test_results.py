@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,7 @@ from tstbench.pipelines.results import (
     system_folder,
     system_folders,
 )
-from tstbench.pipelines.standings import rank_results
+from tstbench.pipelines.standings import check_results_folder, rank_results
 
 # Replicates 0, 0.1, ... 99.9 in any order. Percentile q of n sorted values is the one at
 # (n - 1) * q / 100, between its neighbours: 24.975 and 974.025, so 2.4975 and 97.4025.
@@ -237,19 +238,6 @@ def test_a_direction_names_what_it_leaves_out(tmp_path, capsys):
     assert [one.folder.name for one in every] == ["GPT_4", "a", "b"]
 
 
-def test_a_file_that_was_changed_is_not_read_as_whole(tmp_path):
-    for name, kept in (
-        ("samples.jsonl", b"[]\n"),
-        ("replicates.parquet", b""),
-        ("report.json", b""),
-    ):
-        folder = make(tmp_path, f"x-{name[:3]}")
-        read_whole(folder)
-        (folder / name).write_bytes(kept)
-        with pytest.raises(InputError):
-            read_whole(folder)
-
-
 def test_a_source_that_was_changed_and_sentences_with_every_score(tmp_path):
     every = [one.model_copy(update={"scores": {"s_bleu": 1.0, "r_bleu": 2.0}}) for one in SAMPLES]
     folder = make(tmp_path, samples=tuple(every))
@@ -321,3 +309,13 @@ def test_a_metric_that_nobody_here_knows_is_shown_and_not_ranked(tmp_path):
     found = read_direction(folder.parent, complete=False)
     assert [one.report.scores[0].metric for one in found] == ["ours", "ours"]
     assert [signature.split("|")[0] for signature in rank_results(found)] == ["r_bleu"]
+
+
+def test_a_results_folder_and_one_that_is_still_empty_are_taken(tmp_path, monkeypatch):
+    make(tmp_path / "results")
+    check_results_folder(tmp_path / "results")
+    (tmp_path / "empty/predictions").mkdir(parents=True)
+    check_results_folder(tmp_path / "empty")
+    monkeypatch.chdir(tmp_path / "results/mini")  # the message says where that is
+    with pytest.raises(InputError, match=str(tmp_path / "results")):
+        check_results_folder(Path())

@@ -13,7 +13,7 @@ from prepared import BACK, DIRECTION, command_line, refusal
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.pipelines.analysis.data import read_run
-from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.predictions import read_card
 from tstbench.pipelines.report import Report, SeedRun, SystemInfo, read_report
@@ -39,7 +39,12 @@ def test_set():
 
 
 @pytest.fixture(scope="module")
-def evaluation(test_set):
+def results(tmp_path_factory):
+    return tmp_path_factory.mktemp("seeds") / "results"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def evaluation(test_set, results):
     """Three runs that drop another share of words each, and a lone system that drops more."""
 
     def dropping(every):
@@ -50,14 +55,7 @@ def evaluation(test_set):
     outputs = [Outputs(f"ours-seed{n}", dropping(n + 4)) for n in range(3)]
     outputs += [Outputs("lone", dropping(3)), Outputs("copy", test_set.sources)]
     infos = {f"ours-seed{n}": run_of("ours", n) for n in range(3)}
-    return evaluate(outputs, test_set, scoring(METRICS), infos)
-
-
-@pytest.fixture(scope="module")
-def results(evaluation, tmp_path_factory):
-    root = tmp_path_factory.mktemp("seeds") / "results"
-    write_evaluation(evaluation, root)
-    return root
+    return evaluate(outputs, test_set, scoring(METRICS), infos, results)
 
 
 def test_a_mean_its_deviation_and_its_interval_are_those_computed_by_hand(results):

@@ -14,7 +14,8 @@ from suite_runs import run, stamps
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
 from tstbench.pipelines import growth, jobs
-from tstbench.pipelines.report import read_report, read_samples
+from tstbench.pipelines.report import read_report
+from tstbench.pipelines.results import read_stored
 from tstbench.pipelines.suite import read_suite
 from tstbench.trainers.system import SYSTEM_STORE
 
@@ -177,7 +178,7 @@ def test_control_c_leaves_whole_files_and_exit_code_130(path, monkeypatch, capsy
     assert "Traceback" not in err
     folder = path.parent / "results" / DIRECTION
     assert [p.name for p in folder.glob("[!.]*")] == ["copy"]
-    assert len(read_samples(folder / "copy")) == 40
+    assert len(read_stored(folder / "copy").samples()) == 40
     before = stamps(path)
     run(path)
     assert stamps(path)[COPY] == before[COPY]
@@ -192,7 +193,10 @@ def test_changed_predictions_are_scored_again_and_nothing_else(path):
     run(path)
     after = stamps(path)
     assert {name for name in after if after[name] != before[name]} == {MINE}
-    assert read_samples(path.parent / "results" / MINE)[0].prediction == "the soup was lovely."
+    assert (
+        read_stored(path.parent / "results" / MINE).samples()[0].prediction
+        == "the soup was lovely."
+    )
 
 
 def test_changed_facts_are_written_again_and_fewer_metrics_take_nothing_away(path):

@@ -150,7 +150,7 @@ def names(reports):
     return {report.system.name for report in reports}
 
 
-def test_reports_and_rankings_leave_it_out_and_name_it(harmed, capsys):
+def test_whatever_reads_results_leaves_it_out_and_names_it(harmed, capsys):
     folder = harmed / THERE
     assert names(one.report for one in read_direction(folder)) == WHOLE
     assert BAD in capsys.readouterr().err
@@ -159,27 +159,18 @@ def test_reports_and_rankings_leave_it_out_and_name_it(harmed, capsys):
     write_significance(folder)
     record = json.loads((folder / "significance.json").read_text())
     assert {name for one in record.values() for name in one["ranks"]} == set()
-
-
-def test_an_analysis_leaves_it_out(harmed):
     (results,) = read_run(harmed)
     assert names(results.reports) == WHOLE
-
-
-def test_the_leaderboard_names_it_and_shows_the_others(harmed):
     board = Results(harmed).board()
     assert names(entry.report for entry in board.entries) == WHOLE
     assert any(BAD in problem for problem in board.problems)
     for view in VIEWS:
         render(board, Query.parse({"view": view, "direction": THERE}), RankCache())
-
-
-def test_evaluate_never_takes_its_scores_over(harmed):
     assert read_results(harmed, load_test_set(THERE).direction, BAD, quiet=True) is None
 
 
 @pytest.mark.parametrize("kind", ["a flipped byte", "a neighbour's name", "a pipe"])
-def test_the_hub_gets_the_others(kind, whole, tmp_path):
+def test_the_hub_gets_the_others(kind, whole, tmp_path, capsys):
     root = tmp_path / "results"
     shutil.copytree(whole, root)
     KINDS[kind](root / THERE / BAD)
@@ -192,7 +183,9 @@ def test_the_hub_gets_the_others(kind, whole, tmp_path):
     reports = {path.split("/")[2] for path in published if path.endswith("/report.json")}
     assert reports == WHOLE
     assert not any(path.endswith(("notes.txt", "loop", "history.jsonl")) for path in published)
-    assert BAD.encode() not in repository.source("scores.parquet").read_bytes()
+    for name in ("scores.parquet", f"{THERE}/significance.json"):
+        assert BAD.encode() not in repository.source(name).read_bytes()
+    assert f"left out: {root / THERE / BAD}" in capsys.readouterr().err
 
 
 def test_judgments_elsewhere_are_not_read(whole, tmp_path):

@@ -4,14 +4,14 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from dataclasses import replace
 
 import pytest
+from answering import answering
 from prepared import prepared_home
 
 from tstbench.metrics.scorers.artefacts import Artefact, find, store
-from tstbench.pipelines.hub.build import build, trained_scorers
+from tstbench.pipelines.hub import build as hub
 from tstbench.pipelines.hub.serve import make_server
 
 PREPARE = """
@@ -48,13 +48,11 @@ def endpoint(tmp_path, tmp_path_factory, monkeypatch):
     monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "publisher"))
     for original in originals:
         told(original, "elsewhere")
-    published = trained_scorers()
-    build(tmp_path / "hub", models=published, only=list(published))
-    server = make_server(tmp_path / "hub")
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
+    published = hub.trained_scorers()
+    models = [hub.Artefact("model", name, "model", folder) for name, folder in published.items()]
+    hub.build(tmp_path / "hub", models)
+    with answering(make_server(tmp_path / "hub")) as server:
+        yield server.url
 
 
 def prepare_elsewhere(tmp_path, **environment) -> dict:

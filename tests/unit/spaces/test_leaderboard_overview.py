@@ -27,7 +27,7 @@ from places import ROOT
 from tstbench.citation import BIBTEX, PAPER
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.registry import benchmark_metrics
-from tstbench.pipelines.evaluate import evaluate, write_evaluation
+from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.ranking import Bootstrapped
 from tstbench.pipelines.rankings import standings_text
@@ -175,7 +175,7 @@ class TestMeanRank:
                 "copy": list(test_set.sources),
             }
             outputs = [Outputs(name, tuple(some)) for name, some in lines.items()]
-            write_evaluation(evaluate(outputs, test_set, scoring(["s_bleu"]), {}), root)
+            evaluate(outputs, test_set, scoring(["s_bleu"]), root=root)
         board = Results(root).board()
         found = standings(build_overview(board, "s_bleu"))
         assert found.mean_ranks == {"near": (1.0, 1.0), "far": (2.0, 2.0)}

@@ -1,12 +1,12 @@
 """What others report on the Hub is shown apart from what was verified, and as data."""
 
 import http.server
-import threading
 from contextlib import contextmanager
 
 import huggingface_hub.constants
 import pytest
 import yaml
+from answering import answering
 from leaderboard_pages import Page
 from leaderboard_results import HOSTILE, THERE, report, write
 
@@ -60,17 +60,12 @@ def hub(tmp_path_factory):
 @contextmanager
 def listening(server, monkeypatch):
     """The Hub's own client asks this server."""
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
     url = f"http://127.0.0.1:{server.server_address[1]}"
-    with monkeypatch.context() as patch:
+    with answering(server), monkeypatch.context() as patch:
         patch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
         patch.setattr(huggingface_hub.constants, "ENDPOINT", url)
         hub_answers.cache_clear()
         yield
-    server.shutdown()
-    thread.join()
-    server.server_close()
     hub_answers.cache_clear()
 
 

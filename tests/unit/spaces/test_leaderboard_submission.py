@@ -20,7 +20,8 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, TSTBenchError
 from tstbench.files import process_folder
 from tstbench.pipelines.hub.licensed import LicensedTextError
-from tstbench.pipelines.report import SystemInfo, read_report, read_samples, write_report
+from tstbench.pipelines.report import SystemInfo, read_report, write_report
+from tstbench.pipelines.results import read_stored
 from tstbench.pipelines.submission import score_submission
 from tstbench.pipelines.transfer import predict
 from tstbench.spaces.leaderboard import submit
@@ -245,7 +246,7 @@ class TestToFolder:
         (entry,) = [e for e in Results(root).board().of(THERE) if e.label == "New system"]
         assert entry.folder.parent == root / THERE
         assert entry.folder.name.startswith("submission-")
-        assert read_samples(entry.folder) == read_samples(scored)
+        assert read_stored(entry.folder).samples() == read_stored(scored).samples()
         record = json.loads((root / THERE / "significance.json").read_text())
         assert all("New system" in one["ranks"] for one in record.values())
 
@@ -392,7 +393,7 @@ class TestToPullRequest:
 
     @pytest.mark.parametrize("there", ["gyafc_fr/informal-to-formal", "unheard/rude-to-polite"])
     def test_no_sentence_of_a_licensed_or_unknown_corpus_leaves(self, hub, scored, tmp_path, there):
-        samples = read_samples(scored)
+        samples = read_stored(scored).samples()
         write_report(tmp_path / "ours", report("ours", {"acc": 1.0}, there), samples)
         ToPullRequest("tstbench/results", endpoint=hub.url)(tmp_path / "ours")
         files = self.proposed(hub)
@@ -402,7 +403,7 @@ class TestToPullRequest:
     def test_nor_does_one_in_the_outputs_for_an_open_corpus(
         self, hub, scored, tmp_path, monkeypatch
     ):
-        said = max((one.prediction for one in read_samples(scored)), key=len)
+        said = max((one.prediction for one in read_stored(scored).samples()), key=len)
         write_lines(small_copy(tmp_path) / "Entertainment_Music/train/formal", [said.upper()])
         monkeypatch.setenv("TSTBENCH_GYAFC", str(tmp_path / "GYAFC_Corpus"))
         with pytest.raises(LicensedTextError, match=r"samples\.jsonl quotes a sentence"):
@@ -423,7 +424,7 @@ class TestToPullRequest:
         new = {"system": SystemInfo(name=name), "direction": direction}
         one = one.model_copy(update=new)
         folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
-        write_report(folder, one, read_samples(scored))
+        write_report(folder, one, read_stored(scored).samples())
         return folder
 
     def test_one_name_is_proposed_once(self, hub, scored, tmp_path):

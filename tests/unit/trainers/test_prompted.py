@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -13,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from answering import answering
 from chat_server import FAULTS, KEY, error, serving
 from own_data import write_lines
 from prepared import command_line, prepared_home, refusal
@@ -428,13 +428,11 @@ def test_every_refusal_has_its_message(how, settings, message, tmp_path, monkeyp
 
 def test_a_web_server_is_asked_once():
     files = ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler)
-    threading.Thread(target=files.serve_forever, daemon=True).start()
-    try:
-        with pytest.raises(ServerError, match=r"check its address.* a page of HTML") as found:
-            ask(SimpleNamespace(url=f"http://127.0.0.1:{files.server_port}/v1"), ["x"])
-    finally:
-        files.shutdown()
-        files.server_close()
+    with (
+        answering(files),
+        pytest.raises(ServerError, match=r"check its address.* a page of HTML") as found,
+    ):
+        ask(SimpleNamespace(url=f"http://127.0.0.1:{files.server_port}/v1"), ["x"])
     assert "<" not in str(found.value)
     with serving(error=(503, "<html><body>Welcome")) as server:
         with pytest.raises(ServerError, match="check its address"):

@@ -1,12 +1,12 @@
 """``pipeline("text-style-transfer", ...)``: the system's answers, its settings, mistakes told."""
 
 import shutil
-import threading
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import pytest
 import torch
+from answering import answering
 from hub_artefacts import ONLINE, run_user
 from places import SUPPORT
 from prepared import BACK, DIRECTION, command_line
@@ -208,15 +208,8 @@ def test_from_the_hub_by_its_name(folder, tmp_path, capsys):
     build = ("hub", "build", tmp_path / "hub", "--datasets", "--only", name, "--systems", folder)
     code, _, err = command_line(capsys, *build)
     assert code == 0, err
-    server = make_server(tmp_path / "hub")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with answering(make_server(tmp_path / "hub")) as server:
         online = {"HF_ENDPOINT": server.url, **ONLINE}
         arguments = [f"tstbench/{name}", "positive", *SENTENCES]
         said = run_user(CLIENT, arguments, cwd=tmp_path / "user", **online)
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
     assert texts(said) == list(load_system(folder).transfer(SENTENCES, DIRECTION))

@@ -1,0 +1,17 @@
+"""A server that answers while a test asks it."""
+
+import threading
+from contextlib import contextmanager
+
+
+@contextmanager
+def answering(server):
+    """The server, which answers in a thread of its own until the block ends."""
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

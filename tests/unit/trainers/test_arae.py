@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 from prepared import DIRECTION
@@ -17,7 +16,6 @@ from tstbench.trainers.arae import (
     gradient_penalty,
     normalised_mlp,
 )
-from tstbench.trainers.training.loop import _step
 from tstbench.trainers.training.words import PAD, lengths_of
 
 CONFIG = AraeConfig.tiny(parse_direction(DIRECTION))
@@ -126,11 +124,6 @@ def made(data, **settings):
     return learner_of(Arae, data, replace(CONFIG, **settings))
 
 
-ROUND = (
-    ["autoencoder"] * 2 + ["classifier", "adversary"] + ["critic"] * 2 + ["generator", "encoder"]
-)
-
-
 def test_the_released_batches_have_one_style_and_weights_of_0_leave_steps_out(data):
     learner = made(data, mixed=False)
     names = [learner.update(step).name for step in range(10)]
@@ -155,75 +148,3 @@ def test_critic_batches_differ_within_a_round(data):
         update = learner.update(step)
         drawn.append(tuple(update.order.at(update.number)))
     assert len(set(drawn)) == 5
-
-
-def test_reconstruction_falls_and_is_a_mean_over_words(data):
-    learner, part = made(data, code_noise=0.0), np.arange(8)
-    autoencoder, total, n_words = learner._system.network, 0.0, 0
-    with torch.no_grad():
-        for i in part:
-            words, _ = learner._batch(np.array([i]))
-            code = autoencoder.encode(words, lengths_of(words))
-            log_p = autoencoder.teach(0, code, words)[0].log_softmax(dim=-1)
-            total -= sum(log_p[place, word].item() for place, word in enumerate(words[0]))
-            n_words += words.shape[1]
-        found = learner._rebuilt(0, 0.0, part)["style_0"].item()
-    assert found == pytest.approx(total / n_words, rel=1e-4)
-    for _ in range(60):
-        last = _step(learner, 0)["autoencoder/style_0"]
-    assert last < found - 1.2
-
-
-def test_the_classifier_learns_and_the_encoder_misleads_it(data):
-    learner, whole = made(data, classifier_rate=1e-2), np.arange(16)
-
-    def error():
-        with torch.no_grad():
-            return learner._classified(whole)["style"].item()
-
-    untrained = error()
-    for _ in range(60):
-        _step(learner, 2)
-    trained = error()
-    assert trained < 0.7 * untrained
-    for _ in range(20):
-        _step(learner, 3)
-    assert error() > 1.5 * trained
-
-
-def test_weights_scale_what_reaches_the_encoder(data):
-    learners = [made(data), made(data, class_weight=5.0, critic_weight=0.1)]
-    whole, slopes = np.arange(16), []
-    for learner in learners:
-        for term in (learner._misled(whole), learner._regularised(whole)):
-            encoder = learner._system.network.encoder.lstm.weight_hh_l0
-            slopes.append(torch.autograd.grad(sum(term.values()), encoder)[0])
-    assert slopes[0].abs().sum() > 0
-    assert torch.allclose(5 * slopes[0], slopes[2], rtol=1e-3, atol=1e-9)
-    assert torch.allclose(10 * slopes[1], slopes[3], rtol=1e-3, atol=1e-9)
-
-
-def test_the_critic_parts_codes_that_generator_and_encoder_bring_together(data):
-    learner, whole = made(data, gan_rate=3e-3), np.arange(16)
-
-    def distance():
-        with torch.no_grad():
-            return learner._criticised(4, whole)["distance"].item()
-
-    first = distance()
-    for _ in range(40):
-        _step(learner, 4)
-    apart = distance()
-    assert apart < first - 0.05, "codes low, the generator's high"
-    weights = {n: p.detach().clone() for n, p in learner.network.named_parameters()}
-    for step in (6, 7):
-        learner.network.load_state_dict(weights, strict=False)
-        for _ in range(15):
-            _step(learner, step)
-        assert distance() > apart, learner.update(step).name
-
-
-def test_the_noise_decays_by_the_round(data):
-    learner = made(data, code_noise=0.1, noise_decay=0.5)
-    noises = [learner.update(8 * turn).loss.args[1] for turn in (0, 99, 100, 250)]
-    assert noises == pytest.approx([0.1, 0.1, 0.05, 0.025])

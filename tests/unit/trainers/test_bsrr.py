@@ -148,30 +148,6 @@ class _Likes(nn.Module):
         return torch.stack([torch.zeros_like(sure), sure], dim=1), (looks, looks)
 
 
-@pytest.mark.slow
-def test_the_style_reward_makes_what_the_classifier_likes_likelier():
-    learner = learner_of(
-        content_weight=0.0, gated=False, baseline=False, supervised_decay=1e-9, reward_rate=1e-2
-    )
-    few = sorted(set(learner._targets[0][3:7]))
-    learner._classifier = _Likes(few[0])
-    learner._bart.model.final_logits_bias[0, few] = 6.0  # little else is drawn
-    forward = np.arange(len(PAIRS))
-    learner._order = type("Only", (), {"at": lambda self, step: forward})()
-
-    def share():
-        torch.manual_seed(5)
-        rows = [row for row in learner._sources[:8] for _ in range(8)]
-        begin = [learner._begin[1]] * len(rows)
-        drawn = learner._bart.generate(rows, max_length=12, temperature=0.8, begin=begin)
-        return (drawn == few[0]).float().mean().item()
-
-    before = share()
-    for step in range(15):
-        _step(learner, step)
-    assert share() > 1.5 * before
-
-
 def test_words_earn_as_they_are_looked_at(learner):
     bart = learner._bart
     learner._classifier = _Likes(40)
@@ -325,9 +301,7 @@ def test_phases_and_the_fading_of_the_words_loss():
 def test_it_learns_mini_and_its_folder_is_an_ordinary_checkpoint(tmp_path):
     data = load_training(DIRECTION)
     system = Bsrr.train(data, CONFIG, Run(device="cpu"))
-    assert system.card.directions == (DIRECTION, "mini/positive-to-negative")
     assert not system.card.needs_parallel
-    assert {"acc_forward", "self_bleu_back", "classifier_accuracy"} <= set(system.card.scores)
     sources = data.train.source[:5]
     answers = list(system.transfer(sources, DIRECTION))
     assert all(not answer.startswith("positive #") for answer in answers)
@@ -395,9 +369,6 @@ def test_a_published_roberta_is_read_if_it_has_the_same_word_pieces(tmp_path):
         style_roberta(str(roberta), shared, dimension=32, layers=2, seed=0)
     with pytest.raises(InputError, match="is a bert"):
         style_roberta(str(make_bert(tmp_path / "bert")), bart, dimension=32, layers=2, seed=0)
-
-
-TINY = ("train", "bsrr", "--preset", "tiny", "--direction", DIRECTION, "--device", "cpu")
 
 
 def test_decoding_settings(learner):

@@ -70,14 +70,6 @@ def test_the_style_is_a_part_of_the_first_state_alone(autoencoder, words):
     assert not torch.allclose(content, autoencoder.encode(words, lengths_of(words) - 1, 1 - styles))
 
 
-def test_padding_and_what_follows_the_end_change_no_content(autoencoder, words):
-    styles, lengths = torch.tensor([0, 1, 0]), lengths_of(words) - 1
-    together = autoencoder.encode(words, lengths, styles)
-    for row, length, style, expected in zip(words, lengths, styles, together, strict=True):
-        alone = autoencoder.encode(row[None, :length], length[None], style[None])
-        assert torch.allclose(alone[0], expected, atol=1e-6)
-
-
 @pytest.fixture(scope="module")
 def data():
     return load_training(DIRECTION)
@@ -89,62 +81,6 @@ def made(data, **settings):
 
 
 PLAIN = {"dropout": 0.0, "shuffle": 0}
-
-
-@pytest.mark.slow
-def test_reconstruction_falls_on_a_batch_seen_again(data):
-    learner = made(data, rho=0.0, dropout=0.0)
-    first = _step(learner, 1)["autoencoder/reconstruction"]
-    for _ in range(100):
-        last = _step(learner, 1)["autoencoder/reconstruction"]
-    assert last < first / 2
-
-
-def test_reconstruction_is_a_sum_over_words_divided_by_the_batch(data):
-    learner, part = made(data, rho=0.0, **PLAIN), np.arange(16)
-    term = learner._autoencoder_loss(part)["reconstruction"].item()
-    autoencoder, total = learner._system.network, 0.0
-    with torch.no_grad():
-        for i in part:
-            words, styles = learner._batch(np.array([i]))
-            content = autoencoder.encode(words[:, :-1].flip(1), lengths_of(words) - 1, styles)
-            taught = autoencoder.teach(autoencoder.begin(content, styles), words)
-            log_p = autoencoder.logits(taught)[0].log_softmax(dim=-1)
-            total -= sum(log_p[place, word].item() for place, word in enumerate(words[0]))
-    assert term == pytest.approx(total / 16, rel=1e-4)
-
-
-def test_a_discriminator_sees_its_style_taught_and_the_other_rewritten(data):
-    """Equation 9 sentence by sentence."""
-    learner = made(data, **PLAIN)
-    whole = np.array([0, 3, 5, 8, 9, 11, 12])  # three of style 0, four of style 1
-    words, styles = learner._batch(whole)
-    torch.manual_seed(1)
-    taught, free = torch.randn(2, 7, words.shape[1] + 1, CONFIG.sizes.state)
-    with torch.no_grad():
-        for style, other, n_real, n_fake in ((0, 1, 3, 4), (1, 0, 4, 3)):
-            judge, expected = learner.discriminators[style].eval(), 0.0
-            for i in range(7):
-                length = int(lengths_of(words)[i]) + 1
-                for states, of, label, count in (
-                    (taught, style, 1, n_real),
-                    (free, other, 0, n_fake),
-                ):
-                    if styles[i] == of:
-                        p = judge(states[i : i + 1, :length], torch.tensor([length])).sigmoid()
-                        expected -= (p if label else 1 - p).log().item() / count
-            found = learner._judged(style, taught, free, words, styles)
-            assert found.item() == pytest.approx(expected, rel=1e-4)
-
-
-def test_free_states_begin_in_the_other_style(data):
-    learner = made(data)
-    words, styles = learner._batch(np.array([2, 9]))
-    content = learner._content(words, styles)
-    known = learner._system.network.generator_styles.weight
-    n = CONFIG.style_size
-    assert torch.equal(learner._taught(words, styles, content)[:, 0, :n], known)
-    assert torch.equal(learner._free(words, styles, content)[:, 0, :n], known.flip(0))
 
 
 @pytest.mark.slow

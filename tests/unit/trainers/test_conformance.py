@@ -100,7 +100,9 @@ CASES = {
         moves={
             "generator": ("generator", "self cycle style query words"),
             "discriminator": ("discriminator", "real repeated own other rewritten"),
+            "language_model": ("generator.reader generator.output generator.start", "forth back"),
         },
+        learner={"pretrain_epochs": 0.5, "teacher_forcing": 1.0},
         few=48,
     ),
     "tsst-dense": SystemCase("tsst", {"retriever": "dense", "refresh_every": 3}, shaken=network),

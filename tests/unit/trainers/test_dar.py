@@ -264,16 +264,6 @@ def made(data, **settings):
     return learner_of(Dar, data, replace(CONFIG, **usual, **settings), few=40)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["port", "paper"])
-def test_the_loss_falls_on_a_batch_seen_again(data, kind):
-    learner = made(data, dropout=0.0, noise_rate=0.0, learning_rate=2e-2, **KINDS[kind])
-    first = _step(learner, 0)["step/words"]
-    for _ in range(90):
-        last = _step(learner, 0)["step/words"]
-    assert last < first / 3
-
-
 def test_adadelta_learns_too(data):
     learner = made(data, optimizer="adadelta", learning_rate=1.0, dropout=0.0)
     first = _step(learner, 0)["step/words"]
@@ -294,31 +284,6 @@ def test_a_sentence_is_rebuilt_from_its_own_content_and_markers(data):
         assert Counter([*content, *markers]) == Counter(text.split())
     styles = [learner._kept[i].style for i in learner.update(0).order.at(0)]
     assert Counter(styles) == {0: 16, 1: 16}, "half of each style"
-
-
-def test_the_noise_of_a_sentence_hangs_on_the_step_and_on_nothing_else(data):
-    learner = made(data, noise_rate=1.0)
-    whole = learner.update(3).order.at(3)
-    together = learner._noised(3, whole)
-    assert together == [learner._noised(3, whole[i : i + 1])[0] for i in range(len(whole))]
-    assert together != learner._noised(4, whole)
-    assert together != [learner._kept[i].markers for i in whole]
-
-
-def test_the_loss_is_a_mean_over_the_words_of_the_batch(data):
-    learner = made(data, dropout=0.0, noise_rate=0.0)
-    loss = learner.update(3).loss
-    whole = learner.update(3).order.at(3)
-    together = loss(whole)["words"]
-    system, total, n_words = learner._system, 0.0, 0
-    for i in whole:
-        example = learner._kept[i]
-        markers = padded([system.marker_row(example.markers)])
-        state = system.network.read(padded([example.content]), markers, torch.tensor([0]))
-        log_p = system.network.teach(state, padded([example.sentence]))[0].log_softmax(-1)
-        total -= sum(log_p[t, w].item() for t, w in enumerate(example.sentence))
-        n_words += len(example.sentence)
-    assert together.item() == pytest.approx(total / n_words, rel=1e-4)
 
 
 BAD = [f"the {noun} was {word} ." for noun in NOUNS for word in ("bad", "awful")]

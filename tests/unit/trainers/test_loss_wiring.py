@@ -13,24 +13,100 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from loss_wiring import (
-    BATCH,
-    FEW,
-    TASK,
-    check,
-    ended,
-    made,
-    sentences,
-    short_sentences,
-    size,
-    summed,
-    told,
-)
+from prepared import DIRECTION
+from word_systems import learner_of
 
+from tstbench.datasets_scripts.catalog import parse_direction
+from tstbench.datasets_scripts.load import load_training
+from tstbench.metrics.scorers.fitting import seed_of
+from tstbench.trainers.arae import Arae, AraeConfig
+from tstbench.trainers.caae import Caae, CaaeConfig
+from tstbench.trainers.ctat import Ctat, CtatConfig
+from tstbench.trainers.dar import Dar, DarConfig
+from tstbench.trainers.markers import EditNoise, SharedWordNoise
 from tstbench.trainers.nast import Nast, NastConfig, cumulative, noisy, shares
 from tstbench.trainers.stytrans import StyTrans, StyTransConfig
 from tstbench.trainers.training.words import END, PAD, UNKNOWN
 from tstbench.trainers.tsst import Tsst, TsstConfig
+
+TASK = parse_direction(DIRECTION)
+FEW = 8  # sentences of each style; those of style 1 follow
+BATCH = np.array([0, 1, 2, 5, 8, 9, 10, 12, 14, 15])  # four of style 0, six of style 1
+
+
+def short_sentences():
+    """Sentences of mini, cut to unequal lengths."""
+    whole = load_training(DIRECTION)
+    sides = [
+        tuple(
+            " ".join(text.split()[: 2 + (start + 3 * i) % 8]) for i, text in enumerate(side[:FEW])
+        )
+        for start, side in enumerate((whole.train.source, whole.train.target))
+    ]
+    return replace(whole, train=replace(whole.train, source=sides[0], target=sides[1]))
+
+
+def made(kind, data, config, ending=1.5):
+    """A learner without dropout whose weights say something.
+
+    Args:
+        kind: the system.
+        data: what it learns from.
+        config: its settings.
+        ending: makes rewrites end here and there.
+    """
+    learner = learner_of(kind, data, config, few=FEW)
+    learner.network.eval()
+    torch.manual_seed(4)
+    with torch.no_grad():
+        for weights in learner.network.parameters():
+            weights.add_(0.3 * torch.randn_like(weights))
+        writer = learner.network["generator"] if ending else None
+        if writer is not None:
+            writer.output.bias[END] += ending
+    return learner
+
+
+def sentences(learner, batch):
+    """Ids (1, T) of each, the styles (1) that are its own and the other, and its number."""
+    for i in batch:
+        own = torch.tensor([int(i >= FEW)])
+        yield torch.tensor([learner._corpus.rows[i]]), own, 1 - own, int(i)
+
+
+def told(logits, words):
+    """``-log p`` of words, summed; neither has padding."""
+    log_p = logits[0].log_softmax(dim=-1)
+    return -sum(log_p[place, word] for place, word in enumerate(words[0].tolist()))
+
+
+def ended(soft):
+    """Soft words up to the first likeliest end."""
+    ids = soft[0].argmax(dim=-1).tolist()
+    return soft[:, : ids.index(END) + 1] if END in ids else soft
+
+
+def size(words):
+    return torch.tensor([words.shape[1]])
+
+
+def check(learner, step, batch, expected):
+    """A step has these terms, no more and no fewer; ``expected()`` is computed after its begin."""
+    update = learner.update(step)
+    torch.manual_seed(7)
+    found = {name: term.item() for name, term in update.loss(batch).items()}
+    right = {name: torch.as_tensor(term).item() for name, term in expected().items()}
+    assert found == pytest.approx(right, rel=2e-4)
+    return update.name
+
+
+def summed(each, scale):
+    """Sums of a sentence's terms, times a scale for each name."""
+    sums = defaultdict(float)
+    for terms in each:
+        for name, term in terms.items():
+            sums[name] += float(term)
+    return {name: scale[name] * total for name, total in sums.items()}
 
 
 @pytest.fixture(scope="module")
@@ -92,10 +168,14 @@ def verdicts(judge, words, own, other, repeated, rewritten):
     return found, verdict(rewritten, other, right[int(other)])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("side", [0, 1])
 @pytest.mark.parametrize(
-    ("retriever", "sees"), [("sparse", False), ("dense", False), ("dense", True)]
+    ("retriever", "sees"),
+    [
+        ("sparse", False),
+        pytest.param("dense", False, marks=pytest.mark.slow),
+        pytest.param("dense", True, marks=pytest.mark.slow),
+    ],
 )
 def test_tsst(data, side, retriever, sees):
     config = replace(
@@ -257,3 +337,166 @@ def test_nast(data, mode, alignment, cycle):
         expected = summed(every, defaultdict(lambda: 0.1, scale))
         assert check(learner, step, BATCH, lambda e=expected: e) == name
     assert early == ({True, False} if alignment == "simple" else {False})
+
+
+# -- codes, contents, one sequence from another ----------------------------------------------------
+
+
+@pytest.mark.parametrize("objective", ["convince", "minimax"])
+def test_caae(data, objective):
+    config = replace(CaaeConfig.tiny(TASK), shuffle=0, rho=0.3, gamma=0.7, gate=0.9)
+    learner = made(Caae, data, replace(config, objective=objective), ending=0)
+    net, judges = learner.network["autoencoder"], learner.discriminators
+    words, styles = learner._corpus.batch(BATCH, "cpu")
+
+    def content(text, style):
+        read = text[:, :-1].flip(1)
+        return net.encode(read, size(read), style)
+
+    def verdict(style, states, label):
+        truth = torch.tensor([float(label)])
+        return F.binary_cross_entropy_with_logits(judges[style](states, size(states)), truth)
+
+    def expected(step, opened):
+        torch.manual_seed(7)  # one draw for all: the soft words are samples
+        alone = list(sentences(learner, BATCH))
+        z = torch.cat([content(text, own) for text, own, *_ in alone])
+        free = net.unroll(net.begin(z, 1 - styles), words.shape[1], 0.7)
+        found = defaultdict(float)
+        for row, (text, own, _, _) in enumerate(alone):
+            taught = net.teach(net.begin(z[row : row + 1], own), text)
+            mine, its = int(own), 1 - int(own)
+            fake = free[row : row + 1, : text.shape[1] + 1]
+            real, lie = verdict(mine, taught, 1), verdict(its, fake, 0)
+            count = (4, 6)[mine]
+            if step == "discriminators":
+                found[f"style_{mine}"] += real / count
+                found[f"style_{its}"] += lie / count
+                continue
+            found["reconstruction"] += told(net.logits(taught), text) / 10
+            if opened and objective == "convince":
+                found[f"style_{its}"] += 0.3 * verdict(its, fake, 1) / count
+            elif opened:
+                found[f"style_{mine}"] -= 0.3 * real / count
+                found[f"style_{its}"] -= 0.3 * lie / count
+        return found
+
+    for losses in ((0.8, 1.0), (1.0, 0.8), (0.8, 0.8)):
+        learner.hear({f"discriminators/style_{i}": loss for i, loss in enumerate(losses)})
+        for step, name in ((-1, "autoencoder"), (0, "discriminators"), (1, "autoencoder")):
+            told_by = partial(expected, name, losses == (0.8, 0.8))
+            with torch.no_grad():
+                assert check(learner, learner._warm_up + step, BATCH, told_by) == name
+
+
+def test_arae(data):
+    """Two rounds: the second one's noise has decayed, and its encoder step has the other style."""
+    config = replace(AraeConfig.tiny(TASK), code_noise=0.7, noise_decay=0.5, penalty=0.3)
+    config = replace(config, class_weight=1.9, critic_weight=0.4, seed=5)
+    learner = made(Arae, data, config, ending=0)
+    net, rows = learner.network["autoencoder"], learner._corpus.rows
+    tell, critic, generator = learner.classifier, learner.critic, learner.generator
+
+    def code(some):
+        found = (net.encode(words, size(words)) for words, *_ in sentences(learner, some))
+        return torch.cat(list(found))
+
+    def rebuilt(style, deviation, batch):
+        torch.manual_seed(7)
+        codes = code(batch)
+        codes += deviation * torch.randn_like(codes)
+        n_words = sum(len(rows[i]) for i in batch)
+        each = zip(codes, sentences(learner, batch), strict=True)
+        lost = sum(told(net.teach(style, z[None], words), words) for z, (words, *_) in each)
+        return {f"style_{style}": lost / n_words}
+
+    def misled(flip, weight, batch):
+        p = tell(code(batch))[:, 0].sigmoid()
+        right = torch.tensor([(i >= FEW) != flip for i in batch])
+        lost = -torch.where(right, p, 1 - p).log().mean()
+        return {"style": weight * lost}
+
+    def critical(name, step, batch):
+        drawn = torch.Generator().manual_seed(seed_of(5, step))
+        fake = generator(torch.randn(len(batch), config.noise_size, generator=drawn))
+        real = code(batch)
+        if name != "critic":
+            score = critic(fake).mean() if name == "generator" else -0.4 * critic(real).mean()
+            return {"fake" if name == "generator" else "real": score}
+        mix = torch.rand(len(batch), 1, generator=drawn)
+        between = (mix * real + (1 - mix) * fake).detach().requires_grad_()
+        (slopes,) = torch.autograd.grad(critic(between).sum(), between)
+        steep = ((slopes.square().sum(dim=1).sqrt() - 1) ** 2).mean()
+        distance = critic(real).mean() - critic(fake).mean()
+        return {"distance": distance, "penalty": 0.3 * steep}
+
+    for number in (0, 101):
+        names = ["autoencoder"] * 2 + ["classifier", "adversary", "critic", "critic"]
+        for place, name in enumerate([*names, "generator", "encoder"]):
+            step, batch = 8 * number + place, BATCH
+            if name == "autoencoder":  # of one style, and its decoder's
+                batch = batch[(batch >= FEW) == place]
+                expected = partial(rebuilt, place, 0.7 * 0.5 ** (number // 100), batch)
+            elif name in ("classifier", "adversary"):
+                weight = 1.9 if name == "adversary" else 1.0
+                expected = partial(misled, name == "adversary", weight, batch)
+            else:
+                expected = partial(critical, name, step, batch)
+            assert check(learner, step, batch, expected) == name
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+def test_ctat(data, smoothing):
+    config = replace(CtatConfig.tiny(TASK), smoothing=smoothing)
+    learner = made(Ctat, data, config, ending=0)
+    net, tell = learner.network.autoencoder, learner.network.classifier
+    n_words = sum(len(learner._corpus.rows[i]) for i in BATCH)
+
+    def terms(words, own, *_):
+        latent = net.encode(words)
+        log_p = net.teach(latent, words)[0].log_softmax(dim=-1)
+        truth = torch.full_like(log_p, smoothing / (log_p.shape[1] - 2))
+        truth[:, PAD] = 0.0
+        truth[torch.arange(len(truth)), words[0]] = 1 - smoothing
+        p = tell(latent).sigmoid()
+        return {
+            "reconstruction": F.kl_div(log_p, truth, reduction="sum"),
+            "classifier": -(p if int(own) else 1 - p).log(),
+        }
+
+    with torch.no_grad():
+        every = [terms(*sentence) for sentence in sentences(learner, BATCH)]
+    scale = {"reconstruction": 1 / n_words, "classifier": 1 / 10}
+    check(learner, 3, BATCH, lambda: summed(every, scale))
+
+
+NOISES = [("edit", True), ("edit", False), ("shared-words", True)]
+
+
+@pytest.mark.parametrize(("noise", "markers"), NOISES)
+def test_dar(data, noise, markers):
+    config = replace(DarConfig.tiny(TASK), noise=noise, markers=markers, noise_rate=0.8, gamma=1.1)
+    learner = made(Dar, data, replace(config, min_content=0, max_markers=99), ending=0)
+    net, system, rows = learner.network, learner._system, learner._corpus.rows
+    lexicons = [memory.lexicon for memory in system.memories]
+    shown = [tuple(d.markers for d in m.deletions if d.markers) for m in system.memories]
+
+    def terms(words, own, _, i):
+        deletion = system.memories[int(own)].deletions[i % FEW]
+        other = (
+            EditNoise(tuple(lexicons[int(own)]), 0.8)
+            if noise == "edit"
+            else SharedWordNoise(shown[int(own)], 0.8)
+        )
+        drawn = other(deletion.markers, np.random.default_rng([config.seed, 3, i]))
+        content = system.vocabulary.encode(deletion.content, config.max_length)
+        changed.add(drawn != deletion.markers)
+        state = net.read(torch.tensor([content]), torch.tensor([system.marker_row(drawn)]), own)
+        return {"words": told(net.teach(state, words), words)}
+
+    changed = set()
+    with torch.no_grad():
+        every = [terms(*sentence) for sentence in sentences(learner, BATCH)]
+    assert changed == {False, True}
+    scale = {"words": 1 / sum(len(rows[i]) for i in BATCH)}
+    check(learner, 3, BATCH, lambda: summed(every, scale))

@@ -17,8 +17,7 @@ from tstbench.errors import IntegrityError
 from tstbench.trainers.card import PICTURE_FILE, SystemCard
 from tstbench.trainers.load import load_system
 from tstbench.trainers.system import SYSTEM_STORE
-from tstbench.trainers.train import Clock, train_system
-from tstbench.trainers.training.run import Run
+from tstbench.trainers.train import train_system
 
 
 @pytest.fixture(scope="module")
@@ -131,16 +130,6 @@ def test_a_setting_cannot_break_the_cards_table(tmp_path):
     card = SystemCard(name="<b>&", kind="copy", family="rule", settings={"a|b": "c|d\ne"})
     stored = SYSTEM_STORE.export(card, lambda _: None, tmp_path / "x")
     assert r'| `a\|b` | "c\|d\ne" |' in (stored.folder / "README.md").read_text()
-
-
-def test_the_time_of_a_continued_training_is_not_known(tmp_path):
-    assert "seconds" in Clock.start(tmp_path, Run(device="cpu")).made()
-    (tmp_path / "step-000000010").mkdir()
-    assert "seconds" not in Clock.start(tmp_path, Run(device="cpu")).made()
-    assert "seconds" in Clock.start(tmp_path, Run(device="cpu", resume="no")).made()
-    (tmp_path / "step-000000010").rmdir()
-    (tmp_path / "classifier" / "step-000000010").mkdir(parents=True)  # of an earlier phase
-    assert "seconds" not in Clock.start(tmp_path, Run(device="cpu")).made()
 
 
 def test_the_time_is_written_for_people(folder):

@@ -2,17 +2,15 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 from prepared import DIRECTION
-from word_systems import N_WORDS, learner_of, three_sentences, untrained
+from word_systems import N_WORDS, three_sentences, untrained
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_training
 from tstbench.trainers.nast import Nast, NastConfig
 from tstbench.trainers.stytrans import Discriminator
-from tstbench.trainers.training.loop import _step
 from tstbench.trainers.training.words import END, PAD, UNKNOWN, lengths_of
 
 LEARNABLE = NastConfig.tiny(parse_direction(DIRECTION))
@@ -33,23 +31,6 @@ def data():
 def network(config):
     torch.manual_seed(0)
     return Nast.new_network(N_WORDS, config).eval()
-
-
-@BOTH
-def test_padding_changes_nothing(words, config):
-    generator, styles = network(config), torch.tensor([0, 1, 0])
-    logits, lengths = generator.write(words, lengths_of(words), styles)
-    taught, jumps = generator.teach(words, lengths_of(words), styles, words)
-    losses = 0.0
-    for row in range(3):
-        alone = words[row][words[row] != PAD][None]
-        one, length = generator.write(alone, lengths_of(alone), styles[row, None])
-        assert length == lengths[row]
-        assert torch.allclose(one[0, :length], logits[row, :length], atol=1e-5)
-        one, loss = generator.teach(alone, lengths_of(alone), styles[row, None], alone)
-        assert torch.allclose(one[0], taught[row, : alone.shape[1]], atol=1e-5)
-        losses += 0.0 if loss is None else loss.item()
-    assert losses == pytest.approx(0.0 if jumps is None else jumps.item(), rel=1e-4)
 
 
 def test_simple_alignment_writes_a_word_for_each_word(words):
@@ -96,47 +77,6 @@ def test_a_verdict_falls_with_the_right_words(words):
         after = critic((soft - 5 * down).softmax(dim=-1), lengths, styles).log_softmax(dim=1)
         wanted = torch.ones(3).long() if conditional else styles + 1
         assert (after.gather(1, wanted[:, None])[:, 0] > -doubt).all()
-
-
-@pytest.mark.slow
-@BOTH
-def test_self_reconstruction_falls_on_a_batch_seen_again(data, config):
-    learner = learner_of(Nast, data, replace(config, learning_rate=5e-3))
-    first = _step(learner, 0)
-    for _ in range(25):
-        last = _step(learner, 0)
-    assert all(last[name] < first[name] / 2 for name in first)
-
-
-def test_weights_of_terms_by_hand(data):
-    """Sums over words over the batch's sentences; the verdict is weighted by direction."""
-    config = replace(SIMPLE, soft_words="softmax", blank=0.0)
-    learner, part = learner_of(Nast, data, config), np.arange(16)
-    with torch.no_grad():
-        terms = learner.generator_loss(part, 15)
-        doubts, logs = torch.zeros(2), 0.0
-        for i in part:
-            words, styles = learner.batch(np.array([i]))
-            generator, n = learner._generator, lengths_of(words)
-            log_p = generator.teach(words, n, styles, words)[0][0].log_softmax(dim=-1)
-            logs -= sum(log_p[t, word].item() for t, word in enumerate(words[0]))
-            soft = generator.write(words, n, 1 - styles)[0].softmax(dim=-1)
-            verdict = learner.discriminator(soft, lengths_of(soft), 1 - styles)
-            doubts[styles] -= verdict.log_softmax(dim=1)[0, 1]
-    assert terms["self"].item() == pytest.approx(0.5 * logs / 16, rel=1e-4)
-    assert terms["style"].item() == pytest.approx(
-        (doubts @ torch.tensor([1.5, 1.0])).item() / 16, rel=1e-4
-    )
-
-
-def test_noise_belongs_to_a_sentence_and_a_step(data):
-    learner = learner_of(Nast, data, replace(LEARNABLE, blank=0.3))
-    assert [learner._noisy(3, 7) for _ in range(2)] == [learner._noisy(3, 7)] * 2
-    assert len({tuple(learner._noisy(3, step)) for step in range(20)}) > 5
-    source, target = (set(np.flatnonzero(np.diff(f, prepend=0))) for f in learner._foreign)
-    rows, n = learner._corpus.rows, learner._corpus.n_source
-    assert source <= {word for row in rows[n:] for word in row}, "words of the other style"
-    assert target <= {word for row in rows[:n] for word in row}
 
 
 def test_no_pads_and_no_unknown_words_are_written(data):

@@ -11,12 +11,9 @@ from prepared import BACK, DIRECTION, command_line
 from word_systems import N_WORDS, learner_of, three_sentences
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.load import TrainingData, TrainingPart, load_training
-from tstbench.errors import InputError
+from tstbench.datasets_scripts.load import load_training
 from tstbench.trainers.nast import Nast, NastConfig
 from tstbench.trainers.stytrans import Discriminator, Generator, StyTrans, StyTransConfig
-from tstbench.trainers.training.loop import _step
-from tstbench.trainers.training.selection import Sides, hold_out
 from tstbench.trainers.training.words import END, PAD, UNKNOWN, lengths_of
 
 CONFIG = StyTransConfig.tiny(parse_direction(DIRECTION))
@@ -106,16 +103,6 @@ def test_a_hard_row_is_the_word_itself(generator, words):
     assert lengths_of(words).tolist() == [5, 10, 2]
 
 
-def test_padding_changes_nothing(generator, words):
-    styles = torch.tensor([0, 1, 0])
-    together = generator.write(words, lengths_of(words), styles)
-    for row, style, expected in zip(words, styles, together, strict=True):
-        alone = row[row != PAD][None]
-        found = generator.write(alone, lengths_of(alone), style[None])[0]
-        assert found.tolist() == expected[: len(found)].tolist()
-        assert (expected[len(found) :] == PAD).all()
-
-
 @pytest.mark.parametrize("mode", ["multi", "conditional"])
 def test_a_verdict_reaches_the_encoder_through_soft_words(generator, words, mode):
     critic = Discriminator(
@@ -145,14 +132,6 @@ def learner(data):
     return learner_of(StyTrans, data, CONFIG)
 
 
-@pytest.mark.slow
-def test_self_reconstruction_falls_on_a_batch_seen_again(learner):
-    first = _step(learner, 0)["warm_up/self"]
-    for _ in range(120):
-        last = _step(learner, 0)["warm_up/self"]
-    assert last < first / 3
-
-
 @pytest.mark.parametrize(("kind", "config"), [(StyTrans, CONFIG), (Nast, NAST)])
 def test_only_the_network_that_learns_has_dropout(data, kind, config):
     """As ``d_step`` and ``f_step`` of the released ``train.py`` set it, and NAST's."""
@@ -172,33 +151,6 @@ def test_only_the_network_that_learns_has_dropout(data, kind, config):
     still = [learner.discriminator.doubt(words, lengths_of(words), styles) for _ in range(2)]
     assert torch.equal(*still)
     assert not torch.equal(still[0], verdict), "which dropout had changed in its own step"
-
-
-def test_a_loss_is_a_sum_over_words_divided_by_the_batch(learner):
-    """Not a mean over words: the paper's released code, and the published weights with it."""
-    part = np.arange(16)
-    term = learner._self_loss(part, 0)["self"].item()
-    total = 0.0
-    with torch.no_grad():
-        for i in part:
-            words, styles = learner.batch(np.array([i]))
-            logits = learner._generator.teach(words, lengths_of(words), styles, words)
-            log_p = logits[0].log_softmax(dim=-1)
-            total -= sum(log_p[t, word].item() for t, word in enumerate(words[0]))
-    assert term == pytest.approx(CONFIG.self_weight * total / 16, rel=1e-4)
-
-
-def test_held_out_sentences_are_not_learned_from():
-    train = TrainingPart("train", ("a", "b", "a", "c", "d"), tuple("efgh"))
-    data = TrainingData(parse_direction(DIRECTION), "paper-v1", train)
-    kept, held = hold_out(data, 2, seed=0)
-    for side, every in zip(range(2), (train.source, train.target), strict=True):
-        assert set(kept[side]).isdisjoint(held[side])
-        assert set(kept[side]) | set(held[side]) == set(every)
-        assert len(held[side]) == 2
-    with pytest.raises(InputError, match="4 negative sentences to learn from; 3 are held out"):
-        hold_out(data, 3, seed=0)
-    assert isinstance(held, Sides)
 
 
 def test_from_the_command_line_to_a_score(tmp_path, capsys):

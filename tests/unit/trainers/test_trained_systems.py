@@ -1,16 +1,20 @@
 """Every system that learns: from the command line to a score, on mini, with its preset ``tiny``."""
 
 import json
+import math
 import re
+from dataclasses import replace
 
 import pytest
 from prepared import command_line
 
 from tstbench.datasets_scripts.catalog import directions_of, parse_direction
+from tstbench.datasets_scripts.load import load_training
 from tstbench.pipelines.suite_file import read_suite, suite_file
 from tstbench.trainers.load import load_system
 from tstbench.trainers.system import SYSTEM_STORE, SYSTEMS, system_class
 from tstbench.trainers.train import presets, system_config
+from tstbench.trainers.training.run import Run
 
 DIRECTION = "mini/negative-to-positive"
 LEARNERS = [
@@ -107,3 +111,20 @@ def test_the_sweeps_of_mir_et_al_run_on_mini(tmp_path, capsys):
         capsys, "analyze", tmp_path / "mir", "--plane", "s_bleu", "length_ratio"
     )
     assert code == 0, err
+
+
+SENTENCES = 160  # of each style
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAPERS)
+def test_it_trains_in_bfloat16(name, tmp_path):
+    data = load_training(DIRECTION)
+    train = data.train
+    few = replace(train, source=train.source[:SENTENCES], target=train.target[:SENTENCES])
+    data = replace(data, train=few)
+    config = system_config(name, data.direction, preset="tiny")
+    run = Run(folder=tmp_path, device="cpu", precision="bfloat16")
+    system = system_class(name).train(data, config, run)
+    assert system.card.scores, "it was validated"
+    assert all(map(math.isfinite, system.card.scores.values()))

@@ -202,26 +202,6 @@ def test_a_planned_card_says_what_it_will_learn_from():
     assert planned_system("delete-retrieve", data, called="mine").name == "mine"
 
 
-def test_a_system_is_trained_again_only_if_something_that_counts_is_new(capsys):
-    def trained(data, called=None, **settings):
-        config = system_config("delete-retrieve", DIRECTION, settings)
-        stored = train_system("delete-retrieve", data, config, called=called)
-        return stored, "training" in capsys.readouterr().err
-
-    first, anew = trained(training())
-    assert anew
-    assert trained(training()) == (first, False)
-    for data, settings in (
-        (training(), {"gamma": 2.0}),
-        (training(target=("good food", "so very good")), {}),
-        (training(), {"called": "mine"}),
-    ):
-        other, anew = trained(data, **settings)
-        assert anew
-        assert other.hash != first.hash
-        assert trained(data, **settings) == (other, False)
-
-
 def test_settings_of_another_system_are_refused():
     wrong = system_config("random-target", DIRECTION)
     with pytest.raises(InputError, match="trained with DeleteRetrieveConfig, got SystemConfig"):

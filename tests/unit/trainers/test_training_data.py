@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+from tstbench.datasets_scripts.cleaning import paper_v1
 from tstbench.datasets_scripts.directions import Direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart
 from tstbench.errors import InputError
@@ -15,6 +16,7 @@ from tstbench.metrics.scorers.fitting import (
     load_checkpoint,
     save_checkpoint,
 )
+from tstbench.trainers.system import system_class
 from tstbench.trainers.train import Clock
 from tstbench.trainers.training.pairs import Paired
 from tstbench.trainers.training.run import Run
@@ -221,3 +223,46 @@ def test_only_a_training_that_ran_in_one_go_knows_its_time(name, tmp_path):
         assert ("seconds" in made) == known
     assert made["processes"] == 1
     assert made["threads"] == torch.get_num_threads()
+
+
+# -- what all word-level systems share -------------------------------------------------------------
+
+
+THINGS = ("soup", "room", "bill", "waiter", "pool", "lamp", "tea", "door", "bed", "view")
+MARKED_BAD = tuple(
+    f"the {thing} wo n't do , it 's {word} ." for thing in THINGS for word in ("bad", "ill")
+)
+MARKED_GOOD = tuple(
+    f"the {thing} is good , it 's {word} !" for thing in THINGS for word in ("fine", "ok")
+)
+
+
+def word_system(name="stytrans", source=MARKED_BAD, **settings):
+    data = TrainingData(DIRECTION, "paper-v1", TrainingPart("train", source, MARKED_GOOD))
+    kind = system_class(name)
+    config = replace(kind.Config.tiny(DIRECTION), **{"hold_out": 2, **settings})
+    return kind.train(data, config, Run(device="cpu"))
+
+
+def test_words_that_are_too_rare_or_too_many_are_not_learned():
+    source = (*MARKED_BAD, "seldom the soup .", "seldom the room .", "seldom the bill .")
+    usual = word_system(source=source, min_count=1, rounds=1)
+    assert "seldom" in usual.vocabulary.words
+    assert "seldom" not in word_system(source=source, min_count=4, rounds=1).vocabulary.words
+
+
+def test_what_is_written_is_clean():
+    system = word_system()
+    answers = list(system.transfer(MARKED_BAD, DIRECTION.name))
+    # Its words are split off as in training; what it writes is attached again.
+    assert answers == [paper_v1(answer) for answer in answers]
+    assert any(mark in answer for answer in answers for mark in (".", ",", "!", "'s", "n't"))
+
+
+@pytest.mark.slow
+def test_the_seed_of_the_settings_is_that_of_the_weights():
+    one, again, other = (word_system(seed=seed, rounds=1) for seed in (0, 0, 1))
+    states = [system.network.state_dict() for system in (one, again, other)]
+    same = [all(bool((state[k] == states[0][k]).all()) for k in state) for state in states]
+    assert same == [True, True, False]
+    assert one.card.recipe == again.card.recipe != other.card.recipe

@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 import torch
 from prepared import DIRECTION
-from word_systems import learner_of, moved
+from word_systems import N_WORDS, learner_of, three_sentences
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_training
 from tstbench.trainers.system import Generation
-from tstbench.trainers.training.loop import _step
 from tstbench.trainers.training.sampler import InTurn
-from tstbench.trainers.training.words import PAD, lengths_of
-from tstbench.trainers.tsst import Tsst, TsstConfig, ids_of
+from tstbench.trainers.training.words import END, PAD, UNKNOWN, lengths_of
+from tstbench.trainers.tsst import Tsst, TsstConfig, bag_of, bag_of_words_loss, neutrality
+from tstbench.trainers.tsst_networks import Attention, BiLstm, Discriminator, Generator, closed
 
 CONFIG = TsstConfig.tiny(parse_direction(DIRECTION))
 
@@ -41,41 +41,6 @@ def test_batches_are_of_one_style_and_both_come_in_turn(learner):
     assert styles[::2] != [styles[0]] * 10, "not always the same first"
 
 
-@pytest.mark.slow
-def test_losses_fall_on_a_batch_seen_again(data):
-    config = replace(CONFIG, pretrain_epochs=5.0, self_epochs=5.0, teacher_forcing=1.0)
-    learner = learner_of(Tsst, data, config, few=24)
-    warm = CONFIG.warm_up - 1  # the highest rate
-    cases = {"language_model/back": warm, "generator/self": learner._pretraining + warm}
-    for name, step in cases.items():
-        curve = [_step(learner, step)[name] for _ in range(60)]
-        assert curve[-1] < curve[0] / 2
-    every = learner._pretraining + learner._repeating
-    curve = [sum(_step(learner, every).values()) for _ in range(15)]
-    assert curve[-1] < 0.9 * curve[0]
-
-
-def test_each_step_moves_its_own_weights(learner):
-    seen, start = {}, learner._pretraining
-    for name, step in (("language", 0), ("generator", start), ("discriminator", start + 1)):
-        update = learner.update(step)
-        terms, names = moved(learner, step)
-        rate = learner.optimizers[update.name].param_groups[0]["lr"]
-        seen[name] = (names, {name.split("/")[1] for name in terms}, rate)
-    names, terms, rate = seen["language"]
-    assert terms == {"forth", "back"}
-    assert rate == pytest.approx(1e-5 + (5e-3 - 1e-5) / 5)
-    assert {"generator.reader.words.weight", "generator.output.bias"} <= names
-    assert not any("decoder" in name or "attention" in name for name in names)
-    names, terms, rate = seen["generator"]
-    assert terms == {"self", "cycle", "style", "query", "words"}
-    every = {n for n, _ in learner.network["generator"].named_parameters()}
-    assert {f"generator.{n}" for n in every} == names
-    names, terms, _ = seen["discriminator"]
-    assert terms == {"real", "repeated", "own", "other", "rewritten"}
-    assert {name.split(".")[0] for name in names} == {"discriminator"}
-
-
 def gradients(learner, name):
     part = learner._batches.at(0)
     learner.network.zero_grad()
@@ -97,68 +62,12 @@ def test_what_each_loss_reaches(learner):
     assert not decoder & asked, "no gradient through words that were chosen"
 
 
-def test_the_bag_of_words_has_its_weight(data):
-    config = replace(CONFIG, words_weight=0.25)
-    terms = []
-    for learner in (learner_of(Tsst, data, CONFIG, few=48), learner_of(Tsst, data, config, few=48)):
-        learner.network.eval()
-        part = learner._batches.at(0)
-        terms.append({n: t.item() for n, t in learner._generator_loss(part).items()})
-    assert terms[1] == pytest.approx({**terms[0], "words": 0.25 * terms[0]["words"]})
-
-
 def test_the_discriminator_has_a_rate_of_its_own(data):
     learner = learner_of(Tsst, data, replace(CONFIG, discriminator_rate=1e-2, epochs=5.0), few=48)
+    assert learner.update(0).rates == {"language_model": pytest.approx(1e-5 + (5e-3 - 1e-5) / 5)}
     top = learner._pretraining + 2 * (CONFIG.warm_up - 1)
     assert learner.update(top).rates == {"generator": pytest.approx(CONFIG.highest_rate)}
     assert learner.update(top + 1).rates == {"discriminator": pytest.approx(1e-2)}
-
-
-@pytest.mark.parametrize("turn", [0, 1])
-def test_who_is_said_to_have_written_what(learner, turn):
-    """The discriminator's five labels, and that the generator wants its rewrite's turned."""
-    part, generator = learner._batches.at(turn), learner._generator
-    learner.network.eval()
-    words, side = learner._batch(part)
-    rows, table = ids_of(words), generator.reader.words
-    with torch.no_grad():
-        reading = generator.reader(words)
-        query = generator.reader.query(words, reading)
-        own, other = (learner._retrieved(of, rows, query) for of in (side, 1 - side))
-        repeated = generator.teach(reading, generator.style(own), words, 1.0)
-        rewritten, ids = generator.write(reading, generator.style(other), learner._longest)
-        told = {
-            "real": (table(words), words, side),
-            "repeated": (repeated.softmax(dim=-1) @ table.weight, words, side),
-            "own": (table(own.flatten(0, 1)), own.flatten(0, 1), side),
-            "other": (table(other.flatten(0, 1)), other.flatten(0, 1), 1 - side),
-            "rewritten": (rewritten.softmax(dim=-1) @ table.weight, ids, 2),
-        }
-        terms = learner._discriminator_loss(part)
-        wanted = learner._generator_loss(part)["style"].item()
-        for name, (vectors, text, label) in told.items():
-            log_p = learner.discriminator(vectors, lengths_of(text)).log_softmax(dim=-1)
-            assert terms[name].item() == pytest.approx(-log_p[:, label].mean().item(), rel=1e-4)
-            if name == "rewritten":
-                assert wanted == pytest.approx(-log_p[:, 1 - side].mean().item(), rel=1e-4)
-
-
-def test_word_losses_are_means_over_words(learner):
-    part = learner._batches.at(0)
-    learner.network.eval()
-    terms = learner._generator_loss(part)
-    words, side = learner._batch(part)
-    total, count = 0.0, 0
-    for row in words:
-        alone = row[row != PAD][None]
-        reading = learner._generator.reader(alone)
-        query = learner._generator.reader.query(alone, reading)
-        own = learner._retrieved(side, ids_of(alone), query)
-        style = learner._generator.style(own)
-        log_p = learner._generator.teach(reading, style, alone, 1.0)[0].log_softmax(dim=-1)
-        total -= log_p[torch.arange(len(alone[0])), alone[0]].sum().item()
-        count += len(alone[0])
-    assert terms["self"].item() == pytest.approx(total / count, rel=1e-4)
 
 
 @pytest.mark.parametrize(("leaky", "offset"), [(False, -1), (True, 1)])
@@ -192,3 +101,137 @@ def test_the_style_is_what_was_retrieved(data):
     seeds = [Generation(seed=seed) for seed in range(6)]  # no word of "zzz" is known: all is drawn
     drawn = {next(system.transfer(["zzz"], DIRECTION, generation=seed)) for seed in seeds}
     assert len(drawn) > 1
+
+
+# -- its networks ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def generator():
+    torch.manual_seed(0)
+    return Generator(torch.rand(N_WORDS), 16, 12, dropout=0.0, attention_dropout=0.0)
+
+
+@pytest.fixture
+def words():
+    return three_sentences()
+
+
+@pytest.fixture
+def style():
+    torch.manual_seed(1)
+    return torch.randn(3, 2, 24)
+
+
+def test_reading_both_ways_is_one_sentence_at_a_time():
+    torch.manual_seed(0)
+    lstm, vectors, lengths = BiLstm(5, 4), torch.randn(3, 6, 5), torch.tensor([6, 2, 4])
+    places, (hidden, cell) = lstm(vectors, lengths)
+    for row, length in enumerate(lengths.tolist()):
+        alone, (h, c) = lstm.lstm(vectors[row : row + 1, :length])
+        assert torch.allclose(places[row, :length], alone[0], atol=1e-6)
+        assert not places[row, length:].any()
+        assert torch.allclose(hidden[row], h.flatten(), atol=1e-6)
+        assert torch.allclose(cell[row], c.flatten(), atol=1e-6)
+
+
+def test_attention_is_bahdanaus():
+    torch.manual_seed(0)
+    attention = Attention(4, 6, dropout=0.0, mapped=True)
+    values, query = torch.randn(2, 5, 6), torch.randn(2, 4)
+    mask = torch.tensor([[True] * 5, [True, True, False, False, False]])
+    found = attention(query, attention.memory(values, mask))
+    for row, many in enumerate((5, 2)):
+        mapped = [attention.value_map(values[row, place]) for place in range(many)]
+        asked = attention.query(attention.query_map(query[row]))
+        scores = [attention.score @ torch.tanh(asked + attention.key(v)) for v in mapped]
+        weights = torch.stack(scores).softmax(dim=0)
+        expected = sum(weight * value for weight, value in zip(weights, mapped, strict=True))
+        assert torch.allclose(found[row], expected, atol=1e-6)
+
+
+def test_teaching_is_writing_over_the_same_words(generator, words, style):
+    with torch.no_grad():
+        reading = generator.reader(words)
+        logits, written = generator.write(reading, style, 12)
+        taught = generator.teach(reading, style, written, rate=1.0)
+        free = generator.teach(reading, style, words, rate=0.0)
+    inside = (torch.arange(written.shape[1]) < lengths_of(written)[:, None])[..., None]
+    assert torch.allclose(logits * inside, taught * inside, atol=1e-5)
+    shared = min(free.shape[1], logits.shape[1])
+    assert torch.allclose(free[:, :shared], logits[:, :shared], atol=1e-5), "the right word unread"
+    assert torch.equal(written, closed(written))
+
+
+def test_neither_padding_nor_neighbours_change_an_answer(generator, words, style):
+    with torch.no_grad():
+        _, together = generator.write(generator.reader(words), style, 12, (PAD, UNKNOWN))
+        for place in range(3):
+            alone = words[place][words[place] != PAD][None]
+            one = slice(place, place + 1)
+            _, found = generator.write(generator.reader(alone), style[one], 12, (PAD, UNKNOWN))
+            assert found[0].tolist() == together[place][: found.shape[1]].tolist()
+    assert not torch.isin(together[:, 0], torch.tensor([PAD, UNKNOWN])).any()
+
+
+def test_a_sentence_is_closed_at_its_first_end():
+    rows = torch.tensor([[5, END, 6, END], [5, 6, 7, 8], [END, 4, 4, 4]])
+    assert closed(rows).tolist() == [[5, END, 0, 0], [5, 6, 7, END], [END, 0, 0, 0]]
+
+
+def test_a_query_weighs_words_by_their_softmax(generator, words):
+    reading = generator.reader(words)
+    query = generator.reader.query(words, reading)
+    weights = generator.reader.weights[words[0, :5]].softmax(dim=0)
+    assert torch.allclose(query[0], weights @ reading.places[0, :5], atol=1e-6)
+    neutral = neutrality([[(4, 4, 5, END)], [(4, 6, UNKNOWN), (6,)]], 8)
+    assert neutral.tolist() == pytest.approx([0, 0, 0, 0, 1 - 1 / 3, 0, 0, 0])
+
+
+def test_the_language_model_sees_nothing_of_what_it_predicts(generator, words):
+    forth, back = generator.language(words)
+    for place in range(9):
+        changed = words.clone()
+        changed[1, place] = 3 + (words[1, place] - 2) % 20
+        other_forth, other_back = generator.language(changed)
+        # Forth, place t predicts word t; back, it predicts word t - 1, from word t on.
+        assert torch.allclose(forth[1, : place + 1], other_forth[1, : place + 1], atol=1e-6)
+        assert torch.allclose(back[1, place + 1 :], other_back[1, place + 1 :], atol=1e-6)
+        assert not torch.allclose(back[1, place], other_back[1, place], atol=1e-5)
+
+
+def test_the_decoder_begins_with_the_language_model(generator):
+    generator.reader.lstm.start(generator.decoder.cell)
+    vectors = torch.randn(1, 3, 16)
+    places, _ = generator.reader.lstm(vectors, torch.tensor([3]))
+    state = (torch.zeros(1, 12), torch.zeros(1, 12))
+    for place in range(3):
+        state = generator.decoder.cell(vectors[:, place], state)
+        assert torch.allclose(state[0], places[:, place, :12], atol=1e-6)
+
+
+def test_the_bag_is_what_was_retrieved_and_not_read():
+    retrieved = torch.tensor([[[4, 5, END, PAD], [6, UNKNOWN, 7, END]], [[4, END, PAD, PAD]] * 2])
+    bag = bag_of(retrieved, torch.tensor([[5, 8, END], [4, END, PAD]]), 10)
+    assert [row.nonzero().flatten().tolist() for row in bag] == [[4, 6, 7], []]
+    torch.manual_seed(0)
+    logits, lengths = torch.randn(2, 5, 10, requires_grad=True), torch.tensor([3, 5])
+    lost = bag_of_words_loss(logits, lengths, bag)
+    log_p = logits.log_softmax(dim=-1)
+    expected = -sum(log_p[0, t, w] for t in range(3) for w in (4, 6, 7)) / 9
+    assert lost.tolist() == pytest.approx([expected.item(), 0.0], abs=1e-6)
+    lost.sum().backward()
+    assert not logits.grad[0, 3:].any(), "behind the end"
+    assert (logits.grad[0, :3, [4, 6, 7]] < 0).all()
+
+
+def test_spectral_norms_move_when_told_and_tend_to_one():
+    torch.manual_seed(0)
+    critic = Discriminator(6, 4, 0.0)
+    vectors, lengths = torch.randn(2, 9, 6), torch.tensor([9, 3])
+    critic.train()
+    assert torch.equal(critic(vectors, lengths), critic(vectors, lengths))
+    for _ in range(60):
+        critic.iterate()
+    assert torch.linalg.matrix_norm(critic.output.weight, 2).item() == pytest.approx(1, abs=1e-3)
+    assert critic(vectors, lengths).shape == (2, 3)

@@ -13,8 +13,6 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart
 from tstbench.errors import InputError
 from tstbench.metrics.scorers.artefacts import portable
-from tstbench.trainers.bsrr import BsrrConfig
-from tstbench.trainers.training.loop import _step
 from tstbench.trainers.training.pairs import Paired
 from tstbench.trainers.training.rewarded_bart import (
     ReaderFit,
@@ -27,7 +25,6 @@ from tstbench.trainers.tyb import StyleCnn, Tyb, TybConfig, _Learner
 
 DIRECTION = "mini/negative-to-positive"
 CONFIG = TybConfig.tiny(parse_direction(DIRECTION))
-BSRR = BsrrConfig.tiny(parse_direction(DIRECTION))
 PAIRS = tuple(
     (f"the {what} was {bad} today", f"the {what} was {good}")
     for what in ("food", "staff", "soup", "room")
@@ -61,14 +58,6 @@ def test_rows_begin_and_end_and_are_cut(bart):
         styled[:-1][: len(bart.encode([""], 0, before="positive #")[0]) - 1]
         == (bart.encode([""], 0, before="positive #")[0][:-1])
     )
-
-
-def test_words_fall_on_a_batch_seen_again(bart):
-    learner = learner_of(bart, rewards_from=10_000)
-    first = _step(learner, 0)["supervised/words"]
-    for _ in range(60):
-        last = _step(learner, 0)["supervised/words"]
-    assert last < first / 3
 
 
 def test_the_words_loss_is_a_mean_over_words(bart):
@@ -167,24 +156,6 @@ def test_each_term_of_the_rewarded_loss_from_plain_pieces(bart, places):
 def _bleu(written, reference):
     smooth = SmoothingFunction().method1
     return float(sentence_bleu([reference], written, smoothing_function=smooth)) if written else 0
-
-
-def test_the_style_reward_makes_what_the_classifier_likes_likelier(bart):
-    learner = learner_of(bart, style_weight=1.0, bleu_weight=0.0, word_weight=0.0)
-    few = sorted({word for row in learner._train[1] for word in row[1:-1]})
-    liked = few[0]
-    learner._classifier = _Likes(liked)
-    learner._bart.model.final_logits_bias[0, few] = 8.0  # little else is drawn
-
-    def probability():
-        learner.network.eval()
-        logits, _ = learner._predicted(learner._train, np.arange(8))
-        return logits[:, 1:].softmax(dim=-1)[..., liked].mean().item()
-
-    before = probability()
-    for step in range(25):
-        _step(learner, step)
-    assert probability() > 2 * before
 
 
 @pytest.mark.parametrize(("sign", "factor"), [("paper", 1), ("released", -1)])
@@ -322,6 +293,3 @@ def test_pairs_held_out_are_not_learned_and_a_published_validation_split_is_take
     )
     assert given.train == PAIRS * 3, "sentences of both are learned, as published"
     assert given.held_out == PAIRS[:2]
-
-
-TINY = ("train", "tyb", "--preset", "tiny", "--direction", DIRECTION, "--device", "cpu")

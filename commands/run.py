@@ -23,6 +23,8 @@ The benchmark itself, first what it would take:
 from __future__ import annotations
 
 import argparse
+import shlex
+from dataclasses import replace
 
 from ..console import say, show
 from ..errors import InputError
@@ -63,9 +65,9 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--engine",
-        choices=("process", "ray"),
+        choices=("process", "ray", "hf-jobs"),
         default="process",
-        help="where jobs run: in this process (default), or on a Ray cluster",
+        help="where jobs run: in this process (default), on a Ray cluster, or by Hub Jobs",
     )
     parser.add_argument(
         "--address",
@@ -77,8 +79,20 @@ def add_arguments(parser: Parser) -> None:
         "--storage",
         metavar="URL",
         help="with --engine ray: a folder that all machines reach (s3://..., hf://..., "
-        "file://...), if they share no disk: files travel through it",
+        "file://...), if they share no disk: files travel through it; with hf-jobs: "
+        "hf://datasets/OWNER/NAME",
     )
+    for name, value, what in (
+        ("flavor", "NAME", "hardware of the Hub, where a system's resources name none"),
+        ("timeout", "TIME", "after which the Hub ends a job, such as 90m"),
+        ("image", "IMAGE", "container image, which has uv"),
+        (
+            "install",
+            "REQUIREMENT",
+            "what brings TSTBench there, such as tstbench @ git+https://...",
+        ),
+    ):
+        parser.add_argument(f"--{name}", metavar=value, help=f"with --engine hf-jobs: {what}")
     add_batch_size(parser)
     add_yes(parser)
     parser.add_argument(
@@ -93,18 +107,36 @@ def run(arguments: Arguments) -> None:
     """Run the suite."""
     from ..pace import agreed
     from ..pipelines.rankings import print_standings
-    from ..pipelines.suite import Changes, Part, run_suite
+    from ..pipelines.suite import Changes, Part, Where, run_suite, undone_jobs
     from ..pipelines.suite_plan import plan_suite
+    from ..pipelines.tables import print_rows
 
     part = Part(
         *(tuple(some) for some in (arguments.system, arguments.direction, arguments.metric))
     )
     changes = Changes(tuple(arguments.set), arguments.seeds, arguments.batch_size)
-    for name in ("address", "storage"):
-        if getattr(arguments, name) and arguments.engine != "ray":
-            raise InputError(f"--{name} is of a Ray cluster: add --engine ray")
+    hub = {name: getattr(arguments, name) for name in ("flavor", "timeout", "image", "install")}
+    hub = {name: value for name, value in hub.items() if value}
+    engines = {
+        "address": ("ray",),
+        "storage": ("ray", "hf-jobs"),
+        **dict.fromkeys(hub, ("hf-jobs",)),
+    }
+    for name, some in engines.items():
+        if getattr(arguments, name) and arguments.engine not in some:
+            raise InputError(f"--{name} is not for this engine: add --engine {some[0]}")
+    where = Where(arguments.engine, arguments.address, arguments.storage)
+    if arguments.engine == "hf-jobs":
+        from ..pipelines.hub_jobs import Hardware, checked, planned
+
+        checked(arguments.storage)
+        where = replace(where, hardware=Hardware(**hub))
     if arguments.dry_run:
         show(plan_suite(arguments.suite, part, changes))
+        if where.hardware:
+            print_rows(*planned(undone_jobs(arguments.suite, part, changes), where.hardware))
+            command = where.hardware.command(arguments.storage, "<digest>")
+            say(f"image {where.hardware.image}, secret HF_TOKEN; each runs: {shlex.join(command)}")
         return
     with agreed(arguments.yes):
         root = run_suite(
@@ -112,8 +144,6 @@ def run(arguments: Arguments) -> None:
             lambda standings: print_standings([standings], arguments.format),
             part,
             changes,
-            engine=arguments.engine,
-            address=arguments.address,
-            storage=arguments.storage,
+            where,
         )
     say(f"results are in {root}; to view them: tstbench leaderboard {root}")

@@ -1,4 +1,4 @@
-"""Where a suite's jobs run: one after the other in this process, or on the nodes of a Ray cluster.
+"""Where a suite's jobs run: in this process, or elsewhere, such as on the nodes of a Ray cluster.
 
 Ray (https://docs.ray.io, extra ``ray``) starts a job as soon as what it comes after is over and a
 node has the cores, GPUs and memory that it takes; a job whose node dies is started again elsewhere.
@@ -29,9 +29,9 @@ from ..files import home, write_text
 from ..trainers.load import ask_if_long
 from ..trainers.train import system_config
 from .jobs import Job, Outcome, Work, Workplace
-from .ray_worker import Shared, do, versions
-from .storage import Storage
+from .storage import Files, Storage
 from .suite_file import SystemCell
+from .worker import Shared, do, versions
 
 _RETRIES = 20  # of a job whose worker or node died; a job that fails is not tried again
 _PATIENCE = 60.0  # seconds: a cluster that is there answers sooner
@@ -97,7 +97,115 @@ class InProcess:
         return ""
 
 
-class Ray:
+class Elsewhere:
+    """Jobs that other machines do; those that only this process can do, one after the other here.
+
+    Args:
+        workplace: this process's.
+        work: what the jobs share.
+        storage: where files travel through; ``None`` if all machines share a disk.
+    """
+
+    def __init__(self, workplace: Workplace, work: Work, storage: Storage | None) -> None:
+        self._workplace = workplace
+        self._work = replace(work, root=work.root.absolute())
+        self._storage = storage
+        self._running: dict[Any, Job] = {}
+        self._here: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._over: queue.SimpleQueue[Outcome | Exception] = queue.SimpleQueue()
+        self._busy_here = 0
+        self._objects: dict[str, dict[str, str]] = {}  # files of jobs that are over
+        self._jobs: dict[str, Job] = {}
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._do_here, daemon=True).start()
+        return self
+
+    def submit(self, job: Job) -> None:
+        """Take a job."""
+        try:
+            job = self._workplace.ready(job)
+            # A folder of this machine, or work that is done: nothing has to travel.
+            if self._is_here(job):
+                self._busy_here += 1
+                self._here.put(job)
+                return
+            if job.kind == "train" and not self._has_gpu(job):
+                _ask_if_long(job)
+            self._running[self._send(job, self._files_for(job))] = job
+        except TSTBenchError as error:
+            self._busy_here += 1
+            self._over.put(Outcome(job.id, "left out", str(error)))
+
+    def _is_here(self, job: Job) -> bool:
+        return job.here or bool(self._storage and (_is_local(job) or self._workplace.is_done(job)))
+
+    def _has_gpu(self, job: Job) -> bool:
+        raise NotImplementedError
+
+    def _send(self, job: Job, files: Files) -> Any:
+        """Start a job elsewhere; returns what it is called there."""
+        raise NotImplementedError
+
+    def _over_here(self, *, block: bool) -> list[Outcome]:
+        """What was done here, or could not be sent."""
+        found = list[Outcome]()
+        with contextlib.suppress(queue.Empty):
+            over = self._over.get(block=block)
+            self._busy_here -= 1
+            if isinstance(over, Exception):
+                raise over
+            found.append(over)
+        return found
+
+    def _taken(self, job: Job, outcome: Outcome) -> Outcome:
+        """An outcome that came from elsewhere, with its files here."""
+        if outcome.state != "left out":
+            try:
+                if self._storage:
+                    self._storage.get(outcome.files)
+            except TSTBenchError as error:
+                return replace(outcome, state="left out", why=str(error))
+            self._objects[job.id] = {**outcome.files}
+            said = [line for line in outcome.log.splitlines() if line.startswith("careful: ")]
+            say(
+                "\n".join(
+                    (*said, f"{outcome.state}: {job.id}, {outcome.where}, {outcome.seconds:.1f} s")
+                )
+            )
+            return outcome
+        log = self._log(job)
+        write_text(log, f"{job.id}, {outcome.where}\n{outcome.log}\n{outcome.why}\n")
+        say(f"failed: {job.id}, {outcome.where}; log: {log}")
+        return outcome
+
+    def _log(self, job: Job) -> Path:
+        return self._work.root / "logs" / f"{job.id.replace(' ', '-').replace('/', '-')}.log"
+
+    def _files_for(self, job: Job) -> dict[str, str]:
+        """What a job needs of those before it, and what there is of itself; stored."""
+        if self._storage is None:
+            return {}
+        found = self._storage.put(self._workplace.files(job))
+        for name in job.needs:
+            before = self._jobs[name]
+            if before.kind == "transfer":
+                continue  # a score has the texts
+            if name not in self._objects:
+                self._objects[name] = self._storage.put(self._workplace.files(before))
+            found |= self._objects[name]
+        return found
+
+    def _do_here(self) -> None:
+        while True:
+            job = self._here.get()
+            try:
+                self._over.put(self._workplace.do(job))
+            except Exception as error:  # a defect: raised where somebody waits
+                self._over.put(error)
+
+
+class Ray(Elsewhere):
     """Jobs on a Ray cluster; those that only this process can do, one after the other here.
 
     All nodes must see the results folder at the same path, unless there is a storage.
@@ -124,23 +232,13 @@ class Ray:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         self._ray: Any = require("ray", "ray")
-        self._workplace = workplace
-        self._running: dict[Any, Job] = {}
-        self._here: queue.SimpleQueue[Job] = queue.SimpleQueue()
-        self._over: queue.SimpleQueue[Outcome | Exception] = queue.SimpleQueue()
-        self._busy_here = 0
-        self._work = replace(work, root=work.root.absolute())
+        super().__init__(
+            workplace, work, Storage(storage, work.root.absolute()) if storage else None
+        )
         self._mark = self._work.root / f".running-{secrets.token_hex(8)}"  # each run has its own
-        self._storage = Storage(storage, self._work.root) if storage else None
         if self._storage:
             self._storage.check()  # before a cluster is started
-        self._objects: dict[str, dict[str, str]] = {}  # files of jobs that are over
-        self._jobs: dict[str, Job] = {}
         self._connect(address)
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._do_here, daemon=True).start()
-        return self
 
     def __exit__(self, *error: object) -> None:
         """Leave the cluster, which ends what is running; what it has written so far is kept."""
@@ -175,36 +273,10 @@ class Ray:
         self._do = self._ray.remote(max_retries=_RETRIES)(do)
         write_text(self._mark, "")
 
-    def submit(self, job: Job) -> None:
-        """Take a job."""
-        try:
-            job = self._workplace.ready(job)
-            # A folder of this machine, or work that is done: nothing has to travel.
-            if job.here or (self._storage and (_is_local(job) or self._workplace.is_done(job))):
-                self._busy_here += 1
-                self._here.put(job)
-                return
-            if job.kind == "train" and not self._gpus:
-                _ask_if_long(job)
-            files = self._files_for(job)
-        except TSTBenchError as error:
-            self._busy_here += 1
-            self._over.put(Outcome(job.id, "left out", str(error)))
-            return
-        task = self._do.options(name=job.id, **self._resources(job))
-        # In a list, Ray does not open it for each job anew.
-        self._running[task.remote([self._shared], job, files)] = job
-
     def wait(self) -> list[Outcome]:
         """Wait for a job, here or there."""
         while True:
-            found = list[Outcome]()
-            with contextlib.suppress(queue.Empty):
-                over = self._over.get(block=not self._running)
-                self._busy_here -= 1
-                if isinstance(over, Exception):
-                    raise over
-                found.append(over)
+            found = self._over_here(block=not self._running)
             if not found:
                 ready, _ = self._ray.wait(
                     list(self._running), timeout=0.1 if self._busy_here else _LOOK
@@ -225,46 +297,16 @@ class Ray:
             outcome: Outcome = self._ray.get(future)
         except self._ray.exceptions.RayError as error:  # its worker died again and again
             return Outcome(job.id, "left out", f"{type(error).__name__}: {str(error).strip()}")
-        if outcome.state != "left out":
-            try:
-                if self._storage:
-                    self._storage.get(outcome.files)
-            except TSTBenchError as error:
-                return replace(outcome, state="left out", why=str(error))
-            self._objects[job.id] = {**outcome.files}
-            said = [line for line in outcome.log.splitlines() if line.startswith("careful: ")]
-            say(
-                "\n".join(
-                    (*said, f"{outcome.state}: {job.id}, {outcome.where}, {outcome.seconds:.1f} s")
-                )
-            )
-            return outcome
-        log = self._work.root / "logs" / f"{job.id.replace(' ', '-').replace('/', '-')}.log"
-        write_text(log, f"{job.id}, {outcome.where}\n{outcome.log}\n{outcome.why}\n")
-        say(f"failed: {job.id}, {outcome.where}; log: {log}")
-        return outcome
+        return self._taken(job, outcome)
 
-    def _files_for(self, job: Job) -> dict[str, str]:
-        """What a job needs of those before it, and what there is of itself; stored."""
-        if self._storage is None:
-            return {}
-        found = self._storage.put(self._workplace.files(job))
-        for name in job.needs:
-            before = self._jobs[name]
-            if before.kind == "transfer":
-                continue  # a score has the texts
-            if name not in self._objects:
-                self._objects[name] = self._storage.put(self._workplace.files(before))
-            found |= self._objects[name]
-        return found
+    def _has_gpu(self, job: Job) -> bool:
+        del job
+        return self._gpus
 
-    def _do_here(self) -> None:
-        while True:
-            job = self._here.get()
-            try:
-                self._over.put(self._workplace.do(job))
-            except Exception as error:  # a defect: raised where somebody waits
-                self._over.put(error)
+    def _send(self, job: Job, files: Files) -> Any:
+        task = self._do.options(name=job.id, **self._resources(job))
+        # In a list, Ray does not open it for each job anew.
+        return task.remote([self._shared], job, files)
 
     def _resources(self, job: Job) -> dict[str, float]:
         gpus = job.gpus or (job.gpus_if_any if self._gpus else 0)

@@ -80,11 +80,11 @@ class Storage:
         models: dict[Path, dict[str, str]] = {}
         last = {}
         for place, digest in files.items():
-            path = self._path(place)
+            path = self.path(place)
             if "objects" in path.parts and place.startswith("home/"):
                 model = Path(*path.parts[: path.parts.index("objects") + 2])
                 models.setdefault(model, {})[path.relative_to(model).as_posix()] = digest
-            elif not path.is_file() or _digest(path.read_bytes()) != digest:
+            elif not path.is_file() or digest_of(path.read_bytes()) != digest:
                 last[path] = digest
         for folder, content in models.items():
             if not folder.exists():
@@ -115,7 +115,7 @@ class Storage:
     def get_paths(self, value: Any, files: Files) -> Any:
         """What :meth:`put_paths` was given, with the paths that its files have on this machine."""
         self.get(files)
-        return _moved(value, lambda place: self._path(place.as_posix()))
+        return _moved(value, lambda place: self.path(place.as_posix()))
 
     def _place(self, file: Path) -> str:
         file = file.absolute()
@@ -124,14 +124,19 @@ class Storage:
                 return f"{name}/{file.relative_to(root).as_posix()}"
         raise InputError(f"{file} is neither in TSTBENCH_HOME nor in the results folder")
 
-    def _path(self, place: str) -> Path:
+    def path(self, place: str) -> Path:
+        """Where a place is on this machine.
+
+        Raises:
+            InputError: it is outside ``$TSTBENCH_HOME`` and the results folder.
+        """
         root, *parts = PurePosixPath(place).parts
         if root not in self._roots or ".." in parts:
             raise InputError(f"{place!r} is no place of a suite's file")
         return self._roots[root].joinpath(*parts)
 
     def _write(self, content: bytes) -> str:
-        digest = _digest(content)
+        digest = digest_of(content)
         name = f"{self._objects}/{digest}"
         with self._told("does not take a file"):
             # Not every kind of storage writes a file whole or not at all.
@@ -152,7 +157,7 @@ class Storage:
     def _read(self, digest: str) -> bytes:
         with self._told("cannot be read"):
             content: Any = self._system.cat_file(f"{self._objects}/{digest}")
-        if _digest(content) != digest:
+        if digest_of(content) != digest:
             raise IntegrityError(
                 f"{self.url} has another content under {digest[:16]}...: delete that object"
             )
@@ -165,6 +170,18 @@ class Storage:
             yield
         except Exception as error:
             raise InputError(f"--storage {self.url} {what}: {error}") from error
+
+
+def paths_in(value: Any) -> list[Path]:
+    """The paths in a value, however deep."""
+    found = list[Path]()
+
+    def note(path: Path) -> Path:
+        found.append(path)
+        return path
+
+    _moved(value, note)
+    return found
 
 
 def _moved(value: Any, move: Callable[[Path], Path]) -> Any:
@@ -181,5 +198,6 @@ def _moved(value: Any, move: Callable[[Path], Path]) -> Any:
     return value
 
 
-def _digest(content: bytes) -> str:
+def digest_of(content: bytes) -> str:
+    """The SHA-256 of a content."""
     return hashlib.sha256(content).hexdigest()

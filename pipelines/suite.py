@@ -9,19 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..console import progress, say
 from ..datasets_scripts.catalog import load_data
 from ..errors import InputError, unknown_name
+from ..hub import offline
 from ..metrics.registry import family_of
 from ..settings import from_texts
 from ..trainers.system import system_class, system_names
-from .engines import InProcess, Ray, run
+from .engines import Engine, InProcess, Ray, run
 from .evaluate import Evaluation
 from .jobs import Job, Left, Work, Workplace
 from .standings import Standings
 from .suite_file import Cell, Suite, SuiteSystem, cells, read_suite, suite_file
+
+if TYPE_CHECKING:
+    from .hub_jobs import Hardware
 
 Show = Callable[[Standings], None]
 
@@ -156,15 +160,40 @@ def open_suite(
     return suite, _near(folder / suite.out), cells(suite, folder)
 
 
+@dataclass(frozen=True)
+class Where:
+    """Where jobs are done.
+
+    Attributes:
+        engine: ``process``, ``ray`` for a cluster, or ``hf-jobs`` for the Hub's hardware; see
+            :mod:`.engines` and :mod:`.hub_jobs`.
+        address: of the cluster; by default one is started on this machine.
+        storage: a URL where files travel through between machines that share no disk.
+        hardware: of the Hub; ``None`` for the cheapest.
+    """
+
+    engine: str = "process"
+    address: str | None = None
+    storage: str | None = None
+    hardware: Hardware | None = None
+
+    def of(self, workplace: Workplace, suite: Suite) -> Engine:
+        """The engine, ready to be entered."""
+        if self.engine == "ray":
+            return Ray(workplace, Work(workplace.how, workplace.root), self.address, self.storage)
+        if self.engine == "hf-jobs":
+            from .hub_jobs import Hardware, HubJobs  # only now: the Hub's client takes a second
+
+            return HubJobs(workplace, suite, self.storage, self.hardware or Hardware())
+        return InProcess(workplace)
+
+
 def run_suite(
     path: str | Path,
     show: Show,
     part: Part = EVERYTHING,
     changes: Changes = Changes(),
-    *,
-    engine: str = "process",
-    address: str | None = None,
-    storage: str | None = None,
+    where: Where = Where(),
 ) -> Path:
     """Run a suite, computing only what is missing; returns the results folder.
 
@@ -173,9 +202,7 @@ def run_suite(
         show: called with the standings of each direction as it is done.
         part: which systems, directions and metrics.
         changes: of the file.
-        engine: ``process``, or ``ray`` for a cluster, see :mod:`.engines`.
-        address: of the cluster; by default one is started on this machine.
-        storage: a URL where files travel through between machines that share no disk.
+        where: jobs are done.
 
     All files are read and checked before any system runs, so a mistake in the last one costs
     nothing. Then directions are run and scored one after the other. Predictions are kept in
@@ -186,17 +213,13 @@ def run_suite(
         IncompleteError: cells were left out; all others are done.
         UnknownNameError, InputError: a mistake in the suite or in a file that it names.
     """
-    suite, root, every = open_suite(path, changes)
-    whole = suite.scoring()
-    how = replace(whole, metrics=part.metrics_of(whole.metrics))
-    groups, left = part.of(every), Left()
-    work = Work(how, root)
-    workplace = Workplace(work)
+    left = Left()
+    suite, workplace, groups = _opened(path, part, changes)
     jobs = workplace.plan(groups, left)
     by_id = {job.id: job for job in jobs}
     gone: set[str] = set()  # scores of cells that were left out
-    chosen = Ray(workplace, work, address, storage) if engine == "ray" else InProcess(workplace)
-    with chosen, progress(len(jobs), "jobs", shown=engine == "ray") as bar:
+    chosen = where.of(workplace, suite)
+    with chosen, progress(len(jobs), "jobs", shown=where.engine != "process") as bar:
         for outcome in run(jobs, chosen):
             bar.set_postfix_str(chosen.status(), refresh=False)
             bar.update()
@@ -215,7 +238,25 @@ def run_suite(
                 say(f"{job.direction}: {text}")
                 show(evaluation.standings)
     left.check(sum(map(len, groups.values())))
-    return root
+    return workplace.root
+
+
+def undone_jobs(
+    path: str | Path, part: Part = EVERYTHING, changes: Changes = Changes()
+) -> list[Job]:
+    """The jobs that a run would do, as far as nothing is missing; nothing is downloaded."""
+    with offline():
+        _, workplace, groups = _opened(path, part, changes)
+        return [one for one in workplace.plan(groups, Left()) if not workplace.is_done(one)]
+
+
+def _opened(
+    path: str | Path, part: Part, changes: Changes
+) -> tuple[Suite, Workplace, dict[str, list[Cell]]]:
+    suite, root, every = open_suite(path, changes)
+    whole = suite.scoring()
+    how = replace(whole, metrics=part.metrics_of(whole.metrics))
+    return suite, Workplace(Work(how, root)), part.of(every)
 
 
 def _scores_without(job: Job, jobs: Sequence[Job]) -> list[Job]:

@@ -42,6 +42,7 @@ from .scoring import Scoring, scoring
 from .transfer import ask, predictions_path, system_info, transfer
 
 _OURS = Path(__file__).with_name("suites")
+TIMEOUT = r"^\d+(\.\d+)?[smhd]$"  # such as 90m
 
 
 def _whole_if_several(gpus: float) -> float:
@@ -56,6 +57,8 @@ class Resources(Strict):
     cpus: Annotated[float, Field(ge=0.01)] | None = None
     gpus: Annotated[float, Field(ge=0), AfterValidator(_whole_if_several)] | None = None
     memory: Annotated[float, Field(gt=0)] | None = None  # GiB
+    flavor: str | None = None  # of Hub Jobs
+    timeout: Annotated[str, Field(pattern=TIMEOUT)] | None = None  # of Hub Jobs
 
 
 class SuiteSystem(Strict):

@@ -1,6 +1,7 @@
 """A ruler for the tests of a room: random changes of one token, and which tests notice each.
 
     python tests/mutation/sample.py trainers spaces --seed 7 -n 60
+    python tests/mutation/sample.py product --seed 7 -n 60
     python tests/mutation/sample.py trainers --report
 
 A change turns a comparison or a sum around, adds one to a number, or swaps ``and`` and ``or``,
@@ -34,6 +35,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 STAGE = ROOT / ".mutation" / "sample"
 GROUND = "ground"  # the modules at the root
+PRODUCT = "product"  # those and all rooms
+NO_PRODUCT = ("tests", "benchmarks", "examples", "docs")
 PLUGINS = ("-p", "no:cacheprovider", "-p", "no:xdist")
 SWAPS = {
     "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "is": "is not",
@@ -141,9 +144,10 @@ def tracked(pattern: str = "*") -> list[str]:
 
 
 def room_files(room: str) -> list[str]:
-    """The Python files of a room."""
-    names = tracked("*.py" if room == GROUND else f"{room}/*.py")
+    """The Python files of a room, or of all."""
+    names = tracked("*.py" if room in (GROUND, PRODUCT) else f"{room}/*.py")
     names = [name for name in names if room != GROUND or "/" not in name]
+    names = [name for name in names if name.partition("/")[0] not in NO_PRODUCT]
     if not names:
         raise SystemExit(f"no room {room}")
     return [name for name in names if Path(name).name not in ("setup.py", "app.py")]
@@ -256,7 +260,7 @@ def report(room: str, changes: list[Change]) -> Iterator[str]:
 def main() -> None:
     """Draw, try, record."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("rooms", nargs="+", help=f"folders such as trainers, or {GROUND}")
+    parser.add_argument("rooms", nargs="+", help=f"folders such as trainers; {GROUND}, {PRODUCT}")
     parser.add_argument("--tests", nargs="+", default=[], help="files or folders; default: all")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("-n", type=int, default=60, help="changes of each room")

@@ -128,7 +128,8 @@ class DoubleHandler(Handler):
         self.check_token(repo_id, writing=True)
         key = (wanted.get("type") or "model", repo_id)
         if key in self.server.repos:
-            raise AnswerError(409, "You already created this repo")
+            there = {"error": "You already created this repo", "url": self.address(*key)}
+            return self.send_json(409, there)
         private = bool(wanted.get("private")) or wanted.get("visibility") == "private"
         repo = self.server.repos[key] = Repo(private, wanted.get("sdk"))
         files = {".gitattributes": b"*.parquet filter=lfs diff=lfs merge=lfs -text\n"}

@@ -1,0 +1,181 @@
+"""A suite by Hub Jobs, through the real client: what one process would have left, to the byte."""
+
+import filecmp
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from hub_double import TOKEN
+from hub_jobs import running
+from prepared import DIRECTION, prepared_home
+
+STORAGE = ("--engine", "hf-jobs", "--storage", "hf://datasets/we/suite")
+SUITE = f"""
+metrics = ["acc", "s_bleu"]
+directions = ["{DIRECTION}"]
+
+[[system]]
+system = "copy"
+
+[[system]]
+system = "delete-retrieve"
+resources = {{ flavor = "t4-small", timeout = "90m" }}
+
+[[system]]
+system = "reference-2"
+"""
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    with running() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+        monkeypatch.setenv("HF_TOKEN", TOKEN)
+        monkeypatch.setenv("HF_HUB_DISABLE_XET", "1")  # the double speaks git-LFS
+        yield server
+
+
+def tstbench(*argv):
+    """Code, output and messages of a command, in a process: the client reads HF_ENDPOINT once."""
+    command = [sys.executable, "-m", "tstbench", *map(str, argv)]
+    ended = subprocess.run(command, capture_output=True, text=True, env=os.environ, check=False)
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+@pytest.fixture
+def suite(tmp_path, tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    (tmp_path / "suite.toml").write_text(SUITE)
+    return tmp_path / "suite.toml"
+
+
+def files(folder, *without):
+    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return sorted(path for path in found if path.parts[0] not in without)
+
+
+def check_equal(one, by_the_hub):
+    names = files(one)
+    assert names == files(by_the_hub, "logs")
+    assert filecmp.cmpfiles(one, by_the_hub, names, shallow=False)[1:] == ([], [])
+
+
+def test_the_hubs_machines_leave_what_one_process_leaves(suite, hub):
+    there = suite.parent / "results"
+    code, out, err = tstbench("run", suite, *STORAGE)
+    assert code == 0, err
+    asked = {one.asked["labels"]["tstbench"]: one.asked for one in hub.machines.jobs.values()}
+    flavors = sorted((one["flavor"], one["timeoutSeconds"]) for one in asked.values())
+    assert flavors == [("cpu-basic", 10800)] * 4 + [("t4-small", 5400)] * 2
+    repository = hub.repos["dataset", "we/suite"]
+    assert repository.private
+    sent = (
+        b"".join(repository.files.values())
+        + json.dumps([[one["command"], one["environment"]] for one in asked.values()]).encode()
+    )
+    assert TOKEN.encode() not in sent
+    assert TOKEN not in err + "".join(log.read_text() for log in (there / "logs").iterdir())
+    report = f"{DIRECTION}/delete-retrieve/report.json"
+    assert repository.files[report] == (there / report).read_bytes()
+    assert f"{DIRECTION}: scored 3 of 3 systems; kept 0 scores, computed 6" in err
+    there.rename(suite.parent / "by-the-hub")
+    code, alone, err = tstbench("run", suite)
+    assert (code, alone) == (0, out), err
+    check_equal(there, suite.parent / "by-the-hub")
+    before = len(hub.machines.jobs)
+    code, again, err = tstbench("run", suite, *STORAGE)
+    assert (code, again, len(hub.machines.jobs)) == (0, out, before), err  # nothing is left to do
+
+
+def test_a_dataset_and_outputs_of_ones_own_travel(suite, hub, manners, monkeypatch):
+    suite.write_text(
+        'metrics = ["acc", "s_bleu"]\ndirections = ["manners"]\n[[system]]\nsystem = "copy"\n'
+        '[[system]]\ninfo = { name = "numbered" }\n'
+        'outputs = { "manners/rude-to-polite" = "numbered.txt" }\n'
+    )
+    (suite.parent / "numbered.txt").write_text("1. yes\n2. no\n")
+    monkeypatch.setenv("TSTBENCH_DATA", str(manners))
+    there = suite.parent / "results"
+    code, _, err = tstbench("run", suite, *STORAGE)
+    assert code == 0, err
+    assert len(hub.machines.jobs) >= 3
+    there.rename(suite.parent / "by-the-hub")
+    assert tstbench("run", suite)[0] == 0
+    check_equal(there, suite.parent / "by-the-hub")
+
+
+def test_a_dry_run_says_what_each_job_takes_and_starts_none(suite, hub):
+    code, out, err = tstbench("run", suite, *STORAGE, "--dry-run", "--timeout", "2h")
+    assert code == 0, err
+    rows = [line.split() for line in out.splitlines() if DIRECTION in line]
+    assert ["train", DIRECTION, "delete-retrieve", "t4-small", "90m", "0.60"] in rows
+    assert ["score", DIRECTION, "copy", "cpu-basic", "2h", "0.02"] in rows
+    assert ["rank", DIRECTION, "here"] in rows
+    assert "python -m tstbench.pipelines.hub_jobs hf://datasets/we/suite" in err
+    assert "HF_TOKEN" in err
+    assert TOKEN not in out + err
+    assert not hub.machines.jobs
+    assert ("dataset", "we/suite") not in hub.repos
+
+
+def test_what_the_hub_refuses_or_ends_is_left_out_and_the_rest_is_done(suite, hub):
+    suite.write_text(
+        SUITE + '\n[[system]]\nsystem = "random-target"\nresources = { flavor = "h200" }\n'
+    )
+    hub.machines.instead["t4-small"] = "raise SystemExit(3)"
+    hub.machines.refused["h200"] = (402, "Pre-paid credit balance is insufficient")
+    code, _, err = tstbench("run", suite, *STORAGE)
+    assert code == 1
+    assert "left out: random-target" in err
+    assert "Pre-paid credit balance is insufficient" in err
+    assert "left out: delete-retrieve" in err
+    assert "the Hub ended its job as ERROR; see " in err
+    assert f"{DIRECTION}: scored 2 of 2 systems" in err
+    assert TOKEN not in err
+
+
+def test_ctrl_c_cancels_what_is_running(suite, hub):
+    hub.machines.instead["cpu-basic"] = "import time; time.sleep(600)"
+    command = [sys.executable, "-m", "tstbench", "run", str(suite), *STORAGE]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as run:
+        for line in run.stderr:
+            if line.startswith("on the Hub: transfer"):
+                break
+        time.sleep(1)
+        run.send_signal(signal.SIGINT)
+        rest = run.stderr.read()
+    assert run.returncode == 130, rest
+    stages = {one.stage for one in hub.machines.jobs.values()}
+    assert "CANCELED" in stages <= {"CANCELED", "COMPLETED"}
+    assert "cancelled " in rest
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--engine", "hf-jobs"), "--storage hf://datasets/OWNER/NAME"),
+        (("--engine", "hf-jobs", "--storage", "s3://we/suite"), "hf://datasets/OWNER/NAME"),
+        ((*STORAGE, "--timeout", "soon"), "--timeout soon"),
+        (("--flavor", "t4-small"), "--flavor is not for this engine: add --engine hf-jobs"),
+    ],
+)
+def test_a_mistake_is_named_before_anything_starts(options, named, suite, hub):
+    code, _, err = tstbench("run", suite, *options)
+    assert code == 2
+    assert named in err
+    assert not hub.requests
+
+
+def test_without_a_token_nothing_starts(suite, hub, monkeypatch):
+    monkeypatch.delenv("HF_TOKEN")
+    monkeypatch.setenv("HF_TOKEN_PATH", "/nowhere/token")
+    code, _, err = tstbench("run", suite, *STORAGE)
+    assert code == 2
+    assert "no Hub token" in err
+    assert not hub.requests

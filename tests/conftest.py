@@ -38,6 +38,24 @@ def tstbench_home(tmp_path, monkeypatch):
     return home
 
 
+@pytest.fixture
+def prepared(tmp_path_factory, monkeypatch) -> Path:
+    """A TSTBENCH_HOME in which mini's scorers are trained: a copy for each test."""
+    from prepared import prepared_home
+
+    home = prepared_home(tmp_path_factory)
+    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+    return home
+
+
+@pytest.fixture(scope="session")
+def test_set():
+    """Mini's test set of the direction that most tests are about."""
+    from tstbench.datasets_scripts.load import load_test_set
+
+    return load_test_set("mini/negative-to-positive")
+
+
 @pytest.fixture(scope="session")
 def sources() -> Path:
     """The mirror of upstream files; the test is skipped where there is none."""

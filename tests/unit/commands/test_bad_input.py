@@ -21,7 +21,6 @@ from tstbench.commands.cli import main
 from tstbench.datasets_scripts.cards import read_card
 from tstbench.datasets_scripts.catalog import load_data
 from tstbench.datasets_scripts.cleaning import is_blank
-from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.own import read_data
 from tstbench.datasets_scripts.tables import Column, OwnText, Table
 from tstbench.errors import InputError
@@ -38,11 +37,6 @@ from tstbench.trainers.prompting.prompts import load_prompts
 from tstbench.untrusted import read_json
 
 INVISIBLE = "\u200b", "\u2060\ufeff", "\u00ad", "\u3164", "\u2800", "\U000e0041", "\x08", " \u200d "
-
-
-@pytest.fixture(scope="module")
-def test_set():
-    return load_test_set(DIRECTION)
 
 
 # -- predictions that are none ---------------------------------------------------------------------

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from metric_kinds import TEXTS
 from sacrebleu.metrics.chrf import CHRF
 
-from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.base import LeftOut
 from tstbench.metrics.chrf import chrf as module
 from tstbench.metrics.chrf.chrf import aggregate_chrf, chrf_statistics
@@ -27,11 +26,6 @@ SETTINGS = (
     {"word_order": 2},
     {"char_order": 3, "word_order": 1},
 )
-
-
-@pytest.fixture(scope="module")
-def test_set():
-    return load_test_set(DIRECTION)
 
 
 @pytest.mark.parametrize("how", SETTINGS)

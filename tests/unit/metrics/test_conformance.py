@@ -18,10 +18,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from places import ROOT
-from prepared import DIRECTION, prepared_home
+from prepared import DIRECTION
 from tiny_models import make_bert
 
-from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingScorerError, UnknownNameError
 from tstbench.metrics.registry import METRICS, families
 from tstbench.pipelines.evaluate import evaluate as evaluate_systems
@@ -62,16 +61,6 @@ DIRECTED = ("acc", "ppl", "cola", "fluency", "joint", "sti", "wmd")  # need a di
 @pytest.fixture(autouse=True)
 def at_the_root(monkeypatch):
     monkeypatch.chdir(ROOT)
-
-
-@pytest.fixture
-def prepared(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
-
-
-@pytest.fixture(scope="module")
-def test_set():
-    return load_test_set(DIRECTION)
 
 
 def columns(name, test_set, predictions):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from local_chat import make_chat_model
 from places import ROOT
-from prepared import DIRECTION, prepared_home
+from prepared import DIRECTION
 from scipy.special import expit, logit
 from scipy.stats import gmean
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -22,9 +22,7 @@ PARTS = ("target_style", "s_meaning", "fluency")
 OUTPUTS = ["the soup was hot.", "", "soup the the was", "the staff was lovely and quick !"]
 
 
-@pytest.fixture(autouse=True)
-def prepared(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+pytestmark = pytest.mark.usefixtures("prepared")
 
 
 @pytest.fixture(scope="module")

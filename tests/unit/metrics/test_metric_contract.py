@@ -8,7 +8,7 @@ from unicodedata import normalize
 import numpy as np
 import pytest
 import sacrebleu
-from prepared import DIRECTION, prepared_home
+from prepared import DIRECTION
 from safetensors.numpy import load_file, save_file
 from tiny_models import make_bert
 
@@ -50,11 +50,6 @@ PLAIN = {
     "acceptability",
     "meaning",
 }
-
-
-@pytest.fixture
-def prepared(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ from prepared import DIRECTION, prepared_home
 from scipy.special import expit
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
 from tstbench.metrics.base import Cohort, LeftOut
 from tstbench.metrics.inputs import check_inputs
@@ -30,11 +29,6 @@ LEARNED = ("naturalness_unigram", "naturalness_neural")
 def scorers(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
     return Scorers(PROFILES["embedded"], parse_direction(DIRECTION))
-
-
-@pytest.fixture(scope="module")
-def test_set():
-    return load_test_set(DIRECTION)
 
 
 def inputs_of(test_set, predictions, references=None):

@@ -5,7 +5,6 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.metrics.options import choices
@@ -16,11 +15,6 @@ from tstbench.metrics.sim.sim import FAMILY, SimOptions
 from tstbench.metrics.statistics import mean_statistics
 
 DIRECTION = "mini/negative-to-positive"
-
-
-@pytest.fixture(scope="module")
-def test_set():
-    return load_test_set(DIRECTION)
 
 
 def similarity(predictions, against, encoder, reduce="max"):

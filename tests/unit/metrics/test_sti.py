@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from prepared import BACK, DIRECTION, prepared_home
+from prepared import BACK, DIRECTION
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
@@ -304,11 +304,6 @@ def test_a_name_that_is_no_file():
 
 
 # -- the family ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def prepared(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
 
 
 def inputs_of(predict):

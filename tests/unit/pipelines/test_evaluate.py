@@ -20,7 +20,6 @@ from places import ROOT
 from prepared import DIRECTION, command_line, prepared_home
 from safetensors.numpy import load_file
 
-from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingScorerError, UnknownNameError
 from tstbench.metrics.registry import METRICS, benchmark_metrics
 from tstbench.metrics.scorers.artefacts import find
@@ -40,18 +39,6 @@ from tstbench.spaces.leaderboard.places import computed_places
 EMBEDDED = PROFILES["embedded"]
 SYSTEMS = ("copy", "random-target", "reference-1", "delete-retrieve")
 CHEAP = ("s_bleu", "r_bleu", "multi_bleu")
-
-
-@pytest.fixture(scope="module")
-def test_set():
-    return load_test_set(DIRECTION)
-
-
-@pytest.fixture
-def prepared(tmp_path_factory, monkeypatch):
-    home = prepared_home(tmp_path_factory)
-    monkeypatch.setenv("TSTBENCH_HOME", str(home))
-    return home
 
 
 @pytest.fixture(scope="module")

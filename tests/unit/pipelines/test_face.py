@@ -11,7 +11,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from prepared import DIRECTION, command_line, prepared_home, refusal
+from prepared import DIRECTION, command_line, refusal
 
 import tstbench
 from tstbench.pipelines.rankings import standings_text
@@ -21,9 +21,7 @@ from tstbench.pipelines.standings import read_standings
 CHEAP = ["bleu", "acc"]
 
 
-@pytest.fixture(autouse=True)
-def prepared(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+pytestmark = pytest.mark.usefixtures("prepared")
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import dataclasses
 import json
 
 import pytest
-from prepared import DIRECTION, command_line, prepared_home, refusal
+from prepared import DIRECTION, command_line, refusal
 
 from tstbench.datasets_scripts.catalog import load_data
 from tstbench.datasets_scripts.load import load_test_set
@@ -28,14 +28,7 @@ CHEAP = ("s_bleu", "r_bleu")
 NAMES = ("copy", "random-target", "delete-retrieve", *(f"reference-{i}" for i in range(1, 5)))
 
 
-@pytest.fixture(autouse=True)
-def prepared(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
-
-
-@pytest.fixture(scope="module")
-def test_set():
-    return load_test_set(DIRECTION)
+pytestmark = pytest.mark.usefixtures("prepared")
 
 
 @pytest.fixture(scope="module")

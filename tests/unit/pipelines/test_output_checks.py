@@ -28,11 +28,6 @@ GERMAN = (
 
 
 @pytest.fixture(scope="module")
-def test_set():
-    return load_test_set(DIRECTION)
-
-
-@pytest.fixture(scope="module")
 def good(test_set):
     return predict("delete-retrieve", test_set)
 

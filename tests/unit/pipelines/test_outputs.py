@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 from prepared import DIRECTION, command_line, refusal
 
-from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
 from tstbench.files import write_jsonl
 from tstbench.pipelines.outputs import find_outputs, read_outputs
@@ -27,11 +26,6 @@ AWKWARD = [
     "",
     "none",
 ]
-
-
-@pytest.fixture(scope="module")
-def test_set():
-    return load_test_set(DIRECTION)
 
 
 def as_jsonl(rows):

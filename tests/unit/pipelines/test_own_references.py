@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 import sacrebleu
-from prepared import DIRECTION, prepared_home
+from prepared import prepared_home
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.system_outputs import SYSTEM_OUTPUTS, read_output
@@ -25,11 +25,6 @@ from tstbench.spaces.leaderboard.overview import build_overview
 
 BLEU = ("s_bleu", "r_bleu", "multi_bleu")
 ONLY = "these rewrites are the only reference"
-
-
-@pytest.fixture(scope="module")
-def test_set():
-    return load_test_set(DIRECTION)
 
 
 def with_references(test_set, *numbers):

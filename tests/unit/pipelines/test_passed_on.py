@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from gyafc_copy import lay_out
 from own_data import write_tones
-from prepared import DIRECTION, command_line, prepared_home, refusal
+from prepared import DIRECTION, command_line, refusal
 
 import tstbench
 from tstbench.datasets_scripts.load import load_test_set
@@ -32,13 +32,6 @@ STEPS_ASKED = ("truncate-v1", "drop-repeats-v1")
 LICENSED = "gyafc_em/informal-to-formal"
 INFORMAL = ("ur friends r great", "gotta go 2 that show", "dunno what 2 say", "luv this band")
 FORMAL = ("Your friends are kind.", "I must attend it.", "I cannot say.", "I enjoy this band.")
-
-
-@pytest.fixture
-def prepared(tmp_path_factory, monkeypatch):
-    home = prepared_home(tmp_path_factory)
-    monkeypatch.setenv("TSTBENCH_HOME", str(home))
-    return home
 
 
 # -- who made the predictions ----------------------------------------------------------------------

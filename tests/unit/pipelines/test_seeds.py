@@ -11,7 +11,6 @@ import pytest
 from leaderboard_pages import Page, show
 from prepared import BACK, DIRECTION, command_line, refusal
 
-from tstbench.datasets_scripts.load import load_test_set
 from tstbench.pipelines.analysis.data import read_run
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.outputs import Outputs
@@ -31,11 +30,6 @@ def run_of(system, seed, recipe=RECIPE):
     return SystemInfo(
         name=f"{system}-seed{seed}", seed_run=SeedRun(system=system, recipe=recipe, seed=seed)
     )
-
-
-@pytest.fixture(scope="module")
-def test_set():
-    return load_test_set(DIRECTION)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 from places import GOLDEN
-from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
+from prepared import BACK, DIRECTION, command_line, refusal
 from results_folder import hashes
 from suite_runs import run, stamps
 
@@ -35,11 +35,6 @@ outputs = { "mini/negative-to-positive" = "outputs/mine.txt" }
 system = "reference-2"
 directions = ["mini/negative-to-positive"]
 """
-
-
-@pytest.fixture
-def prepared(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
 
 
 @pytest.fixture

@@ -41,13 +41,6 @@ LIGHT = ("acc", "ppl")
 
 
 @pytest.fixture
-def prepared(tmp_path_factory, monkeypatch):
-    home = prepared_home(tmp_path_factory)
-    monkeypatch.setenv("TSTBENCH_HOME", str(home))
-    return home
-
-
-@pytest.fixture
 def own_copy(tmp_path_factory, tstbench_home):
     """A prepared home that a test may damage."""
     shutil.copytree(prepared_home(tmp_path_factory), tstbench_home)

@@ -19,11 +19,6 @@ from tstbench.trainers.system import Generation, SystemConfig, system_names
 from tstbench.trainers.train import train_system
 
 
-@pytest.fixture(scope="module")
-def test_set():
-    return load_test_set(DIRECTION)
-
-
 def learn_from(source, target, validation=None):
     """Training data of a direction, from sentences of ours."""
     part = TrainingPart("train", tuple(source), tuple(target))

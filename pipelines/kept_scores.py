@@ -11,15 +11,14 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..console import progress
+from ..console import progress, say
 from ..datasets_scripts.unchanged import tools
 from ..files import home, write_bytes
 from ..metrics.base import Cohort, LeftOut, Measurement, Outcome
@@ -168,8 +167,18 @@ def _keep(path: Path, about: dict[str, Any], statistics: Statistics) -> None:
         content["per_sentence"] = statistics.per_sentence
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **content)
-    with suppress(OSError):  # a home that takes nothing: it is measured again
+    try:
         write_bytes(path, _digest(buffer.getvalue()) + buffer.getvalue())
+    except OSError as error:
+        _say_not_kept(path.parent, error.strerror)
+
+
+@cache
+def _say_not_kept(folder: Path, why: str | None) -> None:
+    say(
+        f"careful: {folder}: scores of texts cannot be kept: {why}. They go into the report as "
+        "always; but if this run is interrupted, all is measured again"
+    )
 
 
 def _read(path: Path, sentences: int) -> Statistics | None:

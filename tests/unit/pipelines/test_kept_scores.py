@@ -1,6 +1,7 @@
 """Scores that are kept between runs: the same numbers, and never those of anything else."""
 
 import io
+import shutil
 from dataclasses import replace
 from hashlib import sha256
 
@@ -255,6 +256,19 @@ def test_after_an_interruption_only_the_rest_is_measured(home, monkeypatch, few_
     asked = [(asked, len(one.predictions)) for asked, one in texts]
     assert asked == [([], 7)] * 3 + [(["s_bleu", "acc"], size) for size in (7, 7, 5)]
     assert values(again) == values(evaluate(outputs(test_set)[:1], test_set, how))
+
+
+def test_a_disk_without_room_for_blocks_is_told_once_and_all_is_measured(home, few_at_once, capsys):
+    test_set, how = load_test_set(DIRECTION), scoring(["s_bleu"])
+    expected = values(evaluate(outputs(test_set)[:1], test_set, how))
+    shutil.rmtree(home / FOLDER)
+    (home / FOLDER).write_text("no folder")
+    capsys.readouterr()
+    assert values(evaluate(outputs(test_set)[:1], test_set, how)) == expected
+    said = capsys.readouterr().err
+    assert said.count("scores of texts cannot be kept") == 1
+    assert str(home / FOLDER) in said
+    assert "measured again" in said
 
 
 def test_metrics_that_need_all_sentences_get_them(home, few_at_once):

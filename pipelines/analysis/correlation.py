@@ -85,9 +85,7 @@ def over_systems(
 ) -> CorrelationMatrix:
     """The correlations over the systems of one direction; several seeds of one are one point."""
     reports = [r for r in results.reports if not r.system.is_bound]
-    metrics = []
-    for column in results.columns:
-        metrics.append(_of_reports(column, reports, raw_ppl))
+    metrics = [_of_reports(column, reports, raw_ppl) for column in results.columns]
     people = [human_means(aspect, reports) for aspect in aspects]
     data = np.array([*metrics, *people]).reshape(len(metrics) + len(people), len(reports))
     titles = [_title(c, raw_ppl) for c in results.columns]
@@ -128,26 +126,18 @@ def over_directions(
     the mean of its own direction, in standard deviations, is. Mean and deviation are those of the
     systems that have both variables of a pair.
     """
-    names: dict[tuple[bool, str], str] = {}
     blocks: list[dict[tuple[bool, str], np.ndarray]] = []
     columns: dict[str, Column] = {}
     people: dict[str, HumanAspect] = {}
+    sizes = []
     for results, some in zip(directions, aspects, strict=True):
         reports = [r for r in results.reports if not r.system.is_bound]
-        block: dict[tuple[bool, str], np.ndarray] = {}
-        for metric in dict.fromkeys(c.metric for c in results.columns):
-            column = results.column([metric])
-            if column is None:
-                continue
-            block[False, metric] = _of_reports(column, reports, raw_ppl)
-            columns.setdefault(metric, column)
-        for aspect in some:
-            block[True, aspect.title] = human_means(aspect, reports)
-            people.setdefault(aspect.title, aspect)
-        names.update(dict.fromkeys(block, ""))
-        blocks.append(block)
+        sizes.append(len(reports))
+        columns = columns | {m: c for m, c in results.fullest.items() if m not in columns}
+        people = people | {a.title: a for a in some if a.title not in people}
+        block = {(False, m): _of_reports(c, reports, raw_ppl) for m, c in results.fullest.items()}
+        blocks.append(block | {(True, a.title): human_means(a, reports) for a in some})
     order = [(False, m) for m in columns] + [(True, title) for title in people]
-    sizes = [sum(not r.system.is_bound for r in results.reports) for results in directions]
     data = np.array(
         [
             np.concatenate(

@@ -68,19 +68,23 @@ class DirectionResults:
         """What ranks the systems, here as on boards and in tables."""
         return self.standings.ranking_column() or self.columns[0]
 
+    @cached_property
+    def fullest(self) -> Mapping[str, Column]:
+        """Each metric's column; of several, the one that most systems have."""
+
+        def systems(column: Column) -> int:
+            return sum(score_of(report, column) is not None for report in self.reports)
+
+        return {
+            metric: max((c for c in self.columns if c.metric == metric), key=systems)
+            for metric in dict.fromkeys(c.metric for c in self.columns)
+        }
+
     def column(self, metrics: Sequence[str] = (), aspect: str = "") -> Column | None:
-        """The column of the first of these metrics that is there, else of that aspect.
-
-        Of several of one metric it is the one that most systems have.
-        """
-        for metric in metrics:
-            if found := [c for c in self.columns if c.metric == metric]:
-                return self._fullest(found)
-        found = [c for c in self.columns if c.aspect == aspect]
-        return self._fullest([c for c in found if c.metric == found[0].metric]) if found else None
-
-    def _fullest(self, columns: Sequence[Column]) -> Column:
-        return max(columns, key=lambda c: sum(score_of(r, c) is not None for r in self.reports))
+        """The column of the first of these metrics that is there, else of that aspect."""
+        of_aspect = [metric for metric, c in self.fullest.items() if c.aspect == aspect]
+        found = (self.fullest[m] for m in (*metrics, *of_aspect) if m in self.fullest)
+        return next(found, None)
 
     @cached_property
     def cautions(self) -> tuple[str, ...]:
@@ -179,14 +183,10 @@ def _direction(stored: Sequence[Stored]) -> DirectionResults:
     return DirectionResults(
         standings=standings,
         runs=tuple(one.report for one in stored),
-        columns=tuple(sorted(standings.columns, key=_by_aspect)),
+        # Style, content and fluency first, then others, and what is overall last.
+        columns=tuple(sorted(standings.columns, key=lambda c: (ASPECTS.index(c.aspect) + 4) % 5)),
         samples=samples,
     )
-
-
-def _by_aspect(column: Column) -> int:
-    """Style, content and fluency first, then others, and what is overall last."""
-    return (ASPECTS.index(column.aspect) + 4) % 5
 
 
 _ORDER = {name: n for n, name in enumerate(schema.ASPECTS)}

@@ -219,10 +219,7 @@ def by_system(results: DirectionResults) -> tuple[DistributionPanel, ...]:
     runs.sort(key=lambda r: r.system.is_bound)
     ids = sentence_ids(results) or tuple(s.id for some in results.samples.values() for s in some)
     panels = []
-    for metric in dict.fromkeys(c.metric for c in results.columns):
-        column = results.column([metric])
-        if column is None:
-            continue
+    for column in results.fullest.values():
         rows = zip(runs, sentence_scores(results, column, ids, runs), strict=True)
         found = tuple(
             Distribution(
@@ -243,7 +240,7 @@ def by_setting(results: DirectionResults) -> tuple[DistributionPanel, ...]:
     """Every metric with several signatures, over the outputs of the runs that have all of them."""
     ids = sentence_ids(results)
     panels = []
-    for metric in dict.fromkeys(c.metric for c in results.columns):
+    for metric in results.fullest:
         columns = [c for c in results.columns if c.metric == metric]
         if len(columns) < 2:
             continue
@@ -373,8 +370,8 @@ def system_cases(results: DirectionResults, most: int = MOST_CASES) -> tuple[Sys
     for n in np.argsort(-spread, kind="stable")[:most]:
         if spread[n] <= 0:
             break
-        order = sorted(range(len(names)), key=lambda s: (-_or_less(places[s, n]), names[s]))
-        order = [s for s in order if np.isfinite(places[s, n])]
+        scored = [s for s in range(len(names)) if np.isfinite(places[s, n])]
+        order = [s for *_, s in sorted((-places[s, n], names[s], s) for s in scored)]
         sample = texts[names[order[0]]][ids[n]]
         found.append(
             SystemCase(
@@ -420,11 +417,9 @@ def reference_cases(
     runs = (r for r in results.runs if r.system.name in results.samples)
     people = [r for r in runs if r.system.family == "human"][:1]
     ids, pairs = sentence_ids(results), []
-    for column in results.columns if people else ():
-        facts = METRICS.get(column.metric)
+    for metric, column in results.fullest.items() if people else ():
+        facts = METRICS.get(metric)
         if facts is None or facts.aspect not in ("style", "content") or "references" in facts.reads:
-            continue
-        if results.column([column.metric]) is not column:
             continue
         outputs = sentence_scores(results, column, ids)
         theirs = sentence_scores(results, column, ids, people)
@@ -521,22 +516,21 @@ def places_of(scores: np.ndarray, *, higher_is_better: bool) -> np.ndarray:
 
 def _measures(results: DirectionResults, aspects: Sequence[HumanAspect]) -> list[_Measure]:
     ids = sentence_ids(results)
-    found = []
-    for column in results.columns:
-        scores = sentence_scores(results, column, ids)
-        if np.isfinite(scores).any():
-            places = places_of(scores, higher_is_better=column.higher_is_better)
-            found.append(
-                _Measure(title=column.title, aspect=column.aspect, scores=scores, places=places)
-            )
-    for aspect in aspects:
-        scores = human_sentences(aspect, results, ids)
-        if np.isfinite(scores).any():
-            places = places_of(scores, higher_is_better=True)
-            found.append(
-                _Measure(title=aspect.title, aspect=aspect.aspect, scores=scores, places=places)
-            )
-    return found
+    columns = ((c, sentence_scores(results, c, ids)) for c in results.columns)
+    measured = [
+        *((c.title, c.aspect, scores, c.higher_is_better) for c, scores in columns),
+        *((a.title, a.aspect, human_sentences(a, results, ids), True) for a in aspects),
+    ]
+    return [
+        _Measure(
+            title=title,
+            aspect=aspect,
+            scores=scores,
+            places=places_of(scores, higher_is_better=higher),
+        )
+        for title, aspect, scores, higher in measured
+        if np.isfinite(scores).any()
+    ]
 
 
 def _mean(tables: Sequence[np.ndarray]) -> np.ndarray:
@@ -546,7 +540,3 @@ def _mean(tables: Sequence[np.ndarray]) -> np.ndarray:
     count = there.sum(axis=0)
     total = np.where(there, stack, 0.0).sum(axis=0)
     return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
-
-
-def _or_less(value: float) -> float:
-    return value if np.isfinite(value) else -1.0

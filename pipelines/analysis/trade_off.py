@@ -70,8 +70,7 @@ def named_axes(results: DirectionResults, aspects: Sequence[HumanAspect]) -> dic
     """
     found = {}
     for column in results.columns:
-        fullest = results.column([column.metric])
-        if fullest is column:
+        if results.fullest[column.metric] is column:
             found[column.metric] = axis_of(results, column)
         if sum(c.metric == column.metric for c in results.columns) > 1:
             found[column.title] = axis_of(results, column)

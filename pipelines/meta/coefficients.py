@@ -329,22 +329,19 @@ def _blocks(rows: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _concordance(groups: Groups, pairs: Pairs) -> np.ndarray:
-    """Concordant less discordant pairs in each replicate: shape (R,)."""
-    signs = _pair_signs(groups.codes, pairs.human_groups.codes, pairs.items, pairs.size)
-    return pairs.quadratic(signs) / 2
+    """Concordant less discordant pairs in each replicate: shape (R,).
 
-
-def _pair_signs(first: np.ndarray, second: np.ndarray, items: np.ndarray, size: int) -> np.ndarray:
-    """Sums of sign x sign over ordered pairs of outputs of two items: (I, I)."""
-    order = np.argsort(items, kind="stable")
-    a, b = first[order].astype(np.int32), second[order].astype(np.int32)
-    starts = np.searchsorted(items[order], np.arange(size))
-    rows = np.empty((len(a), size))
+    From sums of sign x sign over ordered pairs of outputs of two items: (I, I).
+    """
+    order = np.argsort(pairs.items, kind="stable")
+    a, b = (some.codes[order].astype(np.int32) for some in (groups, pairs.human_groups))
+    starts = np.searchsorted(pairs.items[order], np.arange(pairs.size))
+    rows = np.empty((len(a), pairs.size))
     for begin in range(0, len(a), _BLOCK):
         block = slice(begin, begin + _BLOCK)
         signs = np.sign(a[block, None] - a) * np.sign(b[block, None] - b)
         rows[block] = np.add.reduceat(signs, starts, axis=1, dtype=np.int32)
-    return np.add.reduceat(rows, starts, axis=0)
+    return pairs.quadratic(np.add.reduceat(rows, starts, axis=0)) / 2
 
 
 def bounds(value: float, drawn: np.ndarray) -> tuple[float | None, float | None]:

@@ -158,7 +158,7 @@ def computed_columns(
             except TSTBenchError as error:
                 left.append(Left(study=study, direction=direction, metric=name, why=str(error)))
                 continue
-            for system, here, outcome in parts:
+            for here, outcome in parts:
                 if isinstance(outcome, LeftOut):
                     left.append(
                         Left(study=study, direction=direction, metric=name, why=outcome.why)
@@ -170,7 +170,7 @@ def computed_columns(
                     own = values.setdefault(label, np.full(len(outputs), np.nan))
                     if statistics.per_sentence is not None:
                         own[places[here]] = statistics.per_sentence
-                    for one, within in _by_system(some, here, system):
+                    for one, within in _by_system(some, here):
                         cut = replace(statistics, rows=statistics.rows[within], per_sentence=None)
                         corpus.setdefault(label, {})[direction, one] = (cut, places[here][within])
     columns = [
@@ -231,7 +231,7 @@ def _references(some: Sequence[RatedOutput], data_dir: Path | None) -> list[tupl
     return [by_id[one.sentence] for one in some]
 
 
-_Part = tuple[str | None, np.ndarray, Measurement | LeftOut]
+_Part = tuple[np.ndarray, Measurement | LeftOut]
 
 
 def _measure(
@@ -240,37 +240,26 @@ def _measure(
     """All systems at once, or one by one where the metric compares them."""
     whole = np.arange(len(some))
     if not metric_facts(name).compares_systems:
-        outcome = measured([name], inputs, scorers, how.choices)[name]
-        return [(None, whole, outcome)]
-    systems = list(dict.fromkeys(one.system for one in some))
-    at = {
-        system: np.array([i for i, one in enumerate(some) if one.system == system])
-        for system in systems
-    }
-    sentences = {system: [some[int(i)].sentence for i in at[system]] for system in systems}
-    if any(sentences[system] != sentences[systems[0]] for system in systems):
+        return [(whole, measured([name], inputs, scorers, how.choices)[name])]
+    at = _by_system(some, whole)
+    if len({tuple(some[i].sentence for i in places) for _, places in at}) > 1:
         raise InputError("it compares systems, but they were not rated on the same sentences")
-    texts = {system: tuple(inputs.predictions[i] for i in at[system]) for system in systems}
+    texts = {system: tuple(inputs.predictions[i] for i in places) for system, places in at}
     cohort = Cohort.of(texts)
     parts: list[_Part] = []
-    for system in systems:
+    for system, places in at:
         own = replace(
             inputs,
             predictions=texts[system],
-            sources=tuple((inputs.sources or ())[i] for i in at[system]),
-            references=inputs.references and tuple(inputs.references[i] for i in at[system]),
+            sources=tuple((inputs.sources or ())[i] for i in places),
+            references=inputs.references and tuple(inputs.references[i] for i in places),
         )
-        outcome = measured([name], own, scorers, how.choices, cohort)[name]
-        parts.append((system, at[system], outcome))
+        parts.append((places, measured([name], own, scorers, how.choices, cohort)[name]))
     return parts
 
 
-def _by_system(
-    some: Sequence[RatedOutput], here: np.ndarray, system: str | None
-) -> list[tuple[str, np.ndarray]]:
+def _by_system(some: Sequence[RatedOutput], here: np.ndarray) -> list[tuple[str, np.ndarray]]:
     """Systems and the positions of their outputs among ``here``."""
-    if system is not None:
-        return [(system, np.arange(len(here)))]
     groups: dict[str, list[int]] = {}
     for position, place in enumerate(here):
         groups.setdefault(some[place].system, []).append(position)

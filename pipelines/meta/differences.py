@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -96,19 +95,17 @@ def perm_both_systems(
     second: np.ndarray,
     human: np.ndarray,
     systems: np.ndarray,
-    correlate: Callable[[np.ndarray, np.ndarray], np.ndarray],
     *,
     resamples: int,
     seed: int = SEED,
 ) -> float:
-    """Two-sided PERM-BOTH p-value at system level, where a system's score is its outputs' mean.
+    """The same at system level, where a system's score is its outputs' mean.
 
     Args:
         first: shape (N,), one metric's scores.
         second: shape (N,), the other's.
         human: shape (S,), the systems' mean human scores.
         systems: shape (N,), the number of the system, 0 to S-1.
-        correlate: coefficient of (R, S) metric scores with (R, S) human scores: shape (R,).
         resamples: number of permutations.
         seed: of the coin.
 
@@ -120,14 +117,14 @@ def perm_both_systems(
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         return math.nan
     member = (systems[:, None] == np.arange(len(human))) / np.bincount(systems)
-    people = np.broadcast_to(human, (1, len(human)))
     base_a, base_b = a @ member, b @ member
     move = ((b - a)[:, None] * member).astype(np.float32)
 
     def difference(coins: np.ndarray) -> np.ndarray:
         moved = (coins @ move).astype(np.float64)
-        every = np.broadcast_to(people, (len(coins), len(human)))
-        return correlate(base_a + moved, every) - correlate(base_b - moved, every)
+        people = np.broadcast_to(human, (len(coins), len(human)))
+        ours, theirs = base_a + moved, base_b - moved
+        return correlate("pearson", ours, people) - correlate("pearson", theirs, people)
 
     return _permute(difference, len(a), resamples, seed)
 
@@ -229,7 +226,6 @@ def system_differences(
                 sentence[b],
                 people,
                 systems,
-                partial(correlate, "pearson"),
                 resamples=settings.resamples,
                 seed=settings.seed,
             )

@@ -7,14 +7,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal, get_args
 
-from pydantic import ValidationError
-
-from ...datasets_scripts.judgments.schema import first_problem
-from ...errors import InputError
 from ...files import atomic_folder, write_json, write_text
 from ...metrics.statistics import FEWEST, too_few
 from ...records import Strict
-from ...untrusted import read_json
 from ..tables import csv_text, markdown_lines
 
 # What people were asked, by the aspect that metrics declare.
@@ -148,40 +143,18 @@ class MetaReport(Strict):
     differences: tuple[MetaDifference, ...]
     left_out: tuple[Left, ...]
 
-    def of(
-        self,
-        metric: str,
-        *,
-        level: Level = "sentence",
-        coefficient: str = "pearson",
-        whole: bool = True,
-    ) -> tuple[MetaScore, ...]:
-        """What was measured about one metric.
-
-        Args:
-            metric: its name.
-            level: sentence or system.
-            coefficient: which one.
-            whole: only whole studies where directions are pooled, or else every direction; no
-                single models.
-        """
-        found = [
-            score
-            for score in self.scores
-            if (score.metric, score.level, score.coefficient) == (metric, level, coefficient)
-            and (not whole or score.model is None)
-        ]
-        return whole_studies(found) if whole else tuple(found)
-
     def summary(self) -> MetaReport:
         """What is shown beside a metric's name: Pearson and Spearman on whole studies, no tests."""
-        names = metrics_in(self.scores)
+        kinds: dict[tuple[str, Level, str], list[MetaScore]] = {}
+        for one in self.scores:
+            if one.model is None:
+                kinds.setdefault((one.metric, one.level, one.coefficient), []).append(one)
         kept = tuple(
             score
-            for name in names
+            for name in dict.fromkeys(one.metric for one in self.scores)
             for level in LEVELS
             for coefficient in ("pearson", "spearman")
-            for score in self.of(name, level=level, coefficient=coefficient)
+            for score in whole_studies(kinds.get((name, level, coefficient), ()))
         )
         return self.model_copy(update={"scores": kept, "differences": (), "left_out": ()})
 
@@ -204,24 +177,6 @@ def whole_studies(scores: Iterable[MetaScore]) -> tuple[MetaScore, ...]:
     )
 
 
-def write_report(path: Path, report: MetaReport) -> None:
-    """Write a report as JSON, atomically."""
-    write_json(path, report.model_dump(mode="json"))
-
-
-def read_report(path: Path) -> MetaReport:
-    """Read a report.
-
-    Raises:
-        MissingFileError: no such file.
-        InputError: not a report of this schema.
-    """
-    try:
-        return MetaReport.model_validate(read_json(path), strict=False)
-    except ValidationError as error:
-        raise InputError(f"{path}: not a meta-evaluation: {first_problem(error)}") from error
-
-
 def rounded(value: float | None, digits: int = 6) -> float | None:
     """The value as a file keeps it; ``None`` for NaN and infinities."""
     if value is None or value != value or value in (float("inf"), float("-inf")):
@@ -229,14 +184,8 @@ def rounded(value: float | None, digits: int = 6) -> float | None:
     return round(float(value), digits)
 
 
-def metrics_in(scores: Iterable[MetaScore]) -> tuple[str, ...]:
-    """The metrics, in the order of first mention."""
-    return tuple(dict.fromkeys(score.metric for score in scores))
-
-
 JSON_FILE = "meta.json"
-_SENTENCE = ("pearson", "spearman", "kendall_b", "accuracy")
-_HEADS = {"pearson": "r", "spearman": "rho", "kendall_b": "tau-b", "kendall_c": "tau-c"}
+_HEADS = {"pearson": "r", "spearman": "rho", "kendall_b": "tau-b", "accuracy": "acc-eq"}
 _Key = tuple[str, str | None, str | None, str, Level]
 
 
@@ -247,7 +196,7 @@ def write_folder(folder: Path, report: MetaReport) -> None:
         InputError: the folder has files that are not a meta-evaluation's.
     """
     with atomic_folder(folder, ours=lambda path: (path / JSON_FILE).is_file()) as scratch:
-        write_report(scratch / JSON_FILE, report)
+        write_json(scratch / JSON_FILE, report.model_dump(mode="json"))
         write_text(scratch / "scores.csv", _csv(MetaScore, report.scores))
         write_text(scratch / "differences.csv", _csv(MetaDifference, report.differences))
         write_text(scratch / "README.md", markdown(report))
@@ -278,14 +227,9 @@ def tables(report: MetaReport) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
             else f"{size.systems} systems, {sentences}"
         )
         heading = f"{where}: {aspect}, {level} level, {number}"
-        yield heading, [_header(level), *_rows(some)]
-
-
-def _header(level: Level) -> tuple[str, ...]:
-    heads = tuple(_HEADS.get(name, "acc-eq") for name in _SENTENCE)
-    if level == "sentence":
-        return ("metric", *heads, "r: 95% interval")
-    return ("metric", *heads, "r: over sentences", "r: over systems")
+        sentence = level == "sentence"
+        over = ("r: 95% interval",) if sentence else ("r: over sentences", "r: over systems")
+        yield heading, [("metric", *_HEADS.values(), *over), *_rows(some)]
 
 
 def _rows(scores: Sequence[MetaScore]) -> Iterator[tuple[str, ...]]:
@@ -298,7 +242,7 @@ def _rows(scores: Sequence[MetaScore]) -> Iterator[tuple[str, ...]]:
         intervals = (_interval(low, high) for low, high in bounds)
         outputs = next(iter(of.values())).outputs
         shown = metric if outputs == scores[0].outputs else f"{metric} (n {outputs})"
-        yield (shown, *(_number(of.get(name)) for name in _SENTENCE), *intervals)
+        yield (shown, *(_number(of.get(name)) for name in _HEADS), *intervals)
 
 
 def _interval(low: float | None, high: float | None) -> str:
@@ -318,7 +262,7 @@ def terminal(report: MetaReport) -> str:
     for heading, (header, *rows) in tables(report):
         lines = [heading if len(heading) <= 80 else heading.replace(": ", ":\n  ", 1)]
         for row in (header, *rows):
-            name, *numbers = row[: 1 + len(_SENTENCE)]
+            name, *numbers = row[: 1 + len(_HEADS)]
             interval = row[-1]
             shown = name if len(name) <= 26 else f"{name[:25]}~"
             lines.append(f"  {shown:<26}" + "".join(f"{n:>8}" for n in numbers) + f"  {interval}")
@@ -340,7 +284,7 @@ def markdown(report: MetaReport) -> str:
         "Intervals are 95% percentile bootstraps over source sentences; at system level also over "
         "systems: quote these of systems that were not rated.\n",
         "## Agreement\n",
-        *_markdown_tables(report),
+        *(f"### {heading}\n\n{table(rows)}" for heading, rows in tables(report)),
     ]
     if report.differences:
         parts += ["## Differences between metrics\n", *_difference_table(report.differences)]
@@ -357,12 +301,6 @@ def markdown(report: MetaReport) -> str:
         ]
         parts += ["## Signatures\n", "\n".join(lines) + "\n"]
     return "\n".join(parts)
-
-
-def _markdown_tables(report: MetaReport) -> Iterator[str]:
-    for heading, rows in tables(report):
-        yield f"### {heading}\n"
-        yield table(rows)
 
 
 def table(rows: Iterable[Iterable[str]]) -> str:

@@ -18,7 +18,7 @@ from tstbench.metrics.base import Cohort
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.pipelines.meta.coefficients import Settings, correlate, draw
+from tstbench.pipelines.meta.coefficients import Settings, draw
 from tstbench.pipelines.meta.columns import Column, computed_columns, rated_outputs
 from tstbench.pipelines.meta.differences import perm_both, perm_both_systems, williams
 from tstbench.pipelines.meta.evaluate import meta_evaluate
@@ -195,14 +195,7 @@ def test_two_metrics_are_tested_on_their_own_correlations_and_number_of_points()
             if level == "sentence":
                 permuted = perm_both(values[a], values[b], human, **how)
             else:
-                permuted = perm_both_systems(
-                    values[a],
-                    values[b],
-                    people,
-                    codes,
-                    lambda x, h: correlate("pearson", x, h),
-                    **how,
-                )
+                permuted = perm_both_systems(values[a], values[b], people, codes, **how)
             assert gap.p_permutation == pytest.approx(permuted, abs=1e-5)
 
 

@@ -136,7 +136,7 @@ def test_missing_files(tmp_path):
     folder = make(tmp_path)
     (folder / "samples.jsonl").rename(tmp_path / "kept")
     with pytest.raises(TSTBenchError, match=r"samples\.jsonl"):
-        read_whole(folder)
+        read_stored(folder).check_whole()
     assert not read_whole(folder, complete=False).has_samples
     shutil.copy(tmp_path / "kept", folder / "samples.jsonl")
     (folder / "replicates.parquet").unlink()
@@ -247,6 +247,14 @@ def test_a_source_that_was_changed_and_sentences_with_every_score(tmp_path):
     assert refused(folder) == (
         f"{path} is damaged: it does not match the hash in its report. Evaluate the system again"
     )
+
+
+def test_a_line_that_is_no_sentence_is_named_with_its_file(tmp_path):
+    folder = make(tmp_path)
+    (folder / "samples.jsonl").write_text("[]\n")
+    edit(folder, samples_sha256=sha(folder / "samples.jsonl"))
+    with pytest.raises(InputError, match=rf"{folder}/samples\.jsonl, line 1: not a sample"):
+        read_stored(folder).samples()
 
 
 def test_replicates_that_were_changed_are_refused_before_they_are_read(tmp_path):

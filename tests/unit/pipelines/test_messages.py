@@ -122,12 +122,12 @@ def plan(**parts):
     (
         InputError,
         "(4,), (3,)",
-        lambda _: perm_both_systems(LONG, SHORT, np.arange(2.0), TWICE, None, resamples=9),
+        lambda _: perm_both_systems(LONG, SHORT, np.arange(2.0), TWICE, resamples=9),
     ),
     (
         InputError,
         "not aligned",
-        lambda _: perm_both_systems(LONG, LONG, SHORT, TWICE[1:], None, resamples=9),
+        lambda _: perm_both_systems(LONG, LONG, SHORT, TWICE[1:], resamples=9),
     ),
     (
         UnknownNameError,

@@ -243,7 +243,23 @@ def test_train_from_the_command_line(capsys):
     assert code == 0
     assert "dimensions\t10" in out
     folder = Path(out.strip().rpartition("\t")[2])
-    assert WordVectors.load(folder, "", "").dimensions == 10
+    vectors = WordVectors.load(folder, "", "")
+    assert vectors.dimensions == 10
+    assert "<customstyle>" not in vectors.rows
+    code, out, _ = command_line(
+        capsys,
+        "train",
+        "word-vectors",
+        "mini",
+        "--dimensions",
+        "10",
+        "--least-words",
+        "9",
+        "--masked",
+    )
+    assert code == 0
+    masked = WordVectors.load(Path(out.strip().rpartition("\t")[2]), "", "")
+    assert "<customstyle>" in masked.rows
 
 
 def test_mistakes_on_the_command_line(capsys):

@@ -45,6 +45,14 @@ def test_a_word_after_the_other_is_teaching(autoencoder, words):
         before = words[:, place]
 
 
+def test_the_autoencoder_warms_up_at_its_own_rate_and_every_step_is_clipped():
+    config = replace(CONFIG, warm_up=1.0, warm_up_rate=0.5, learning_rate=0.25, clip=7.0)
+    learner = learner_of(Caae, load_training(DIRECTION), config)
+    early, late = (learner.update(step) for step in (0, learner.steps - 1))
+    assert [one.clip for one in (early, late)] == [7.0, 7.0]
+    assert (early.rates, late.rates) == ({"autoencoder": 0.5}, {"autoencoder": 0.25})
+
+
 def test_a_sharp_soft_word_is_a_word_that_was_drawn(autoencoder):
     """At a low temperature the free states are those of teaching the words that were drawn."""
     first = torch.randn(2, 16)

@@ -124,7 +124,7 @@ def run(arguments: Arguments) -> None:
     }
     for name, some in engines.items():
         if getattr(arguments, name) and arguments.engine not in some:
-            raise InputError(f"--{name} is not for this engine: add --engine {some[0]}")
+            raise InputError(f"--{name} is not for this engine: add --engine {' or '.join(some)}")
     where = Where(arguments.engine, arguments.address, arguments.storage)
     if arguments.engine == "hf-jobs":
         from ..pipelines.hub_jobs import Hardware, checked, planned

@@ -10,6 +10,7 @@ https://huggingface.co/docs/huggingface_hub/guides/jobs
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
@@ -29,7 +30,8 @@ from ..console import say
 from ..datasets_scripts import catalog
 from ..datasets_scripts.catalog import load_data
 from ..datasets_scripts.corpus import Corpus
-from ..errors import InputError, IntegrityError, TSTBenchError
+from ..errors import InputError, IntegrityError, TSTBenchError, unknown_name
+from ..hub import is_repo_id
 from ..records import Strict
 from ..trainers.load import Choice
 from ..trainers.system import Generation
@@ -187,7 +189,7 @@ class Repository(Storage):
 
     def __init__(self, url: str, out: Path) -> None:
         super().__init__(url, out)
-        self.name = url.removeprefix(URL).strip("/")
+        self.name = url.removeprefix(URL)
         self._api = HfApi()
 
     def check(self) -> None:
@@ -326,14 +328,17 @@ class HubJobs(Elsewhere):
 
     def __exit__(self, *error: object) -> None:
         """Cancel what is running; what it has committed so far is kept."""
-        for name in self._running:
-            with suppress(Exception):  # one that cannot be cancelled must not keep the others
+        for name, job in self._running.items():
+            try:
                 self._api.cancel_job(job_id=name, namespace=self._namespace)
-        if self._running:
-            say(f"cancelled {len(self._running)} jobs on the Hub")
+            except (HTTPError, OSError):
+                say(f"could not cancel {job.id}: see {constants.ENDPOINT}/jobs/{self._namespace}")
+            else:
+                say(f"cancelled on the Hub: {job.id}")
 
     def start(self, jobs: Sequence[Job]) -> None:
-        """Send what all jobs share."""
+        """Check what jobs run on, and send what all share."""
+        checked_prices(jobs, self._hardware)
         self._jobs = {job.id: job for job in jobs}
         used = {job.direction.split("/")[0] for job in jobs}
         corpora = [one for name, one in catalog.REGISTERED.items() if name in used]
@@ -448,8 +453,7 @@ def checked(storage: str | None) -> str:
     Raises:
         InputError: it is that of no dataset repository.
     """
-    parts = (storage or "").removeprefix(URL).strip("/").split("/")
-    if not (storage and storage.startswith(URL) and len(parts) == 2 and all(parts)):
+    if not (storage and storage.startswith(URL) and is_repo_id(storage.removeprefix(URL))):
         raise InputError(
             f"--engine hf-jobs takes --storage {URL}OWNER/NAME: a dataset repository, through "
             "which files travel; it is made, private, if it is not there"
@@ -469,15 +473,28 @@ def in_words(what: str) -> Iterator[None]:
         raise known from error
 
 
+def checked_prices(jobs: Sequence[Job], hardware: Hardware) -> dict[str, float]:
+    """US$ a minute of each flavour; empty if the Hub does not say.
+
+    Raises:
+        UnknownNameError: the Hub has no flavour that a job asks for.
+    """
+    minutes = {"second": 1 / 60, "minute": 1, "hour": 60}
+    prices: dict[str, float] = {}
+    with suppress(HTTPError, OSError):
+        for one in HfApi().list_jobs_hardware():
+            prices[one.name] = one.unit_cost_usd / minutes.get(one.unit_label, math.nan)
+    for flavor in dict.fromkeys(hardware.of(job)[0] for job in jobs if not is_here(job)):
+        if prices and flavor not in prices:
+            raise unknown_name("flavor of Hub Jobs", flavor, [*prices])
+    return prices
+
+
 def planned(
     jobs: Sequence[Job], hardware: Hardware
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header and rows: each job's hardware, and what it costs at most, as far as the Hub says."""
-    prices: dict[str, float] = {}
-    with suppress(HTTPError, OSError):  # without the Hub, no prices
-        per = {"second": 1 / 60, "minute": 1, "hour": 60}
-        for one in HfApi().list_jobs_hardware():
-            prices[one.name] = one.unit_cost_usd / per[one.unit_label]
+    prices = checked_prices(jobs, hardware)
     rows = list[tuple[str, ...]]()
     for job in jobs:
         if is_here(job):

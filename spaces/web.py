@@ -34,6 +34,7 @@ HEADERS = {
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
 }
+NO_FILES = "the server could not read or write its files: tell the page's owner, try later"
 MAX_BODY = 4 << 20  # bytes of a request: a file of a submission has 1 MiB
 MAX_CALL = 64 << 10  # bytes of a request to a page of ours; the longest is a tenth of it
 
@@ -216,8 +217,7 @@ def _reply(
         return 422, {"error": str(error)}
     except OSError:  # a full disk, a folder that is gone: a visitor can only tell the owner
         traceback.print_exc()
-        told = "the server could not read or write its files: tell the page's owner, try later"
-        return 500, {"error": told}
+        return 500, {"error": NO_FILES}
 
 
 def _fields(name: str, fields: tuple[str, ...], body: bytes) -> list[Any]:

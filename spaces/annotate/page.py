@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import traceback
 from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,16 @@ from typing import TYPE_CHECKING, Any
 from ...datasets_scripts.judgments.schema import judgment_record
 from ...errors import TSTBenchError, require
 from ..templates import environment
-from ..web import Call, NotThereError, Running, make_app, start, static_files, until_interrupted
+from ..web import (
+    NO_FILES,
+    Call,
+    NotThereError,
+    Running,
+    make_app,
+    start,
+    static_files,
+    until_interrupted,
+)
 from .service import Service
 
 if TYPE_CHECKING:
@@ -66,13 +76,21 @@ def page_of(service: Service | None) -> gradio.Server:
             _check_link(opened(), key, item)
         except TSTBenchError as error:
             return page(request, "notice.html", 404, text=str(error))
+        except OSError:
+            return unreadable(request)
         return page(request, "page.html")
+
+    def unreadable(request: Request) -> Response:
+        traceback.print_exc()  # for the owner, with the path
+        return page(request, "notice.html", 500, text=NO_FILES)
 
     def export(request: Request) -> Response:
         try:
             rows = map(judgment_record, opened().judgments(request.query_params.get("key", "")))
         except TSTBenchError as error:
             return page(request, "notice.html", 404, text=str(error))
+        except OSError:
+            return unreadable(request)
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", opened().study.name)
         headers = {"content-disposition": f'attachment; filename="{name}.jsonl"'}

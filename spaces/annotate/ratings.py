@@ -83,7 +83,10 @@ class Ratings:
         self._items = {item.id for item in study.items}
         if not self.path.exists():
             raise MissingFileError(f"{self.path} is missing: put it back, or make a new study")
-        self.all()
+        try:
+            self.all()
+        except OSError as error:
+            raise InputError(f"{error}. Put it back, or make a new study") from error
 
     @staticmethod
     def create(folder: Path) -> None:
@@ -94,6 +97,15 @@ class Ratings:
             database.execute(
                 "CREATE TABLE answers (number INTEGER PRIMARY KEY, rater TEXT, answer TEXT)"
             )
+
+    def check_writable(self) -> None:
+        """Raise :class:`InputError` if no answer could be added, such as to a read-only folder."""
+        try:
+            with _opened(self.path) as database:
+                database.execute("INSERT INTO answers (rater, answer) VALUES ('', '')")
+                database.rollback()
+        except OSError as error:
+            raise InputError(f"{error}. Raters' answers would be lost: make it writable") from error
 
     def add(self, rater: str, answer: Answer) -> None:
         """Add an answer.
@@ -109,7 +121,8 @@ class Ratings:
         """The latest answers of a rater.
 
         Raises:
-            InputError: the file is damaged, or has an answer to something that is not asked.
+            OSError: the file cannot be read, or is damaged, or has an answer to something that is
+                not asked.
         """
         query = "SELECT number, answer FROM answers WHERE rater = ? ORDER BY number"
         latest = {}
@@ -127,18 +140,18 @@ class Ratings:
         try:
             answer = Answer.model_validate_json(text)
         except ValidationError as error:
-            raise InputError(f"{where} is none: {error.errors()[0]['msg']}") from error
+            raise OSError(f"{where} is none: {error.errors()[0]['msg']}") from error
         known = answer.task in self._study.tasks and answer.item in self._items
         asked = {aspect.name for aspect in TASKS[answer.task].aspects} if known else set()
         if not known or not (answer.skipped or answer.scores.keys() == asked):
             what = f"{answer.task} of {answer.item}, which is not part of this study"
-            raise InputError(f"{where} is to {what}")
+            raise OSError(f"{where} is to {what}")
         return answer
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """A transaction: all of it is kept, or nothing; SQLite's write-ahead log needs a local disk."""
+    """A transaction: all of it is kept, or nothing."""
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as database:
             database.execute("PRAGMA synchronous = EXTRA")  # what is confirmed survives a power cut
@@ -147,7 +160,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     except sqlite3.OperationalError as error:
         raise OSError(f"{path}: {error}") from error
     except sqlite3.DatabaseError as error:
-        raise InputError(f"{path} is damaged: {error}") from error
+        raise OSError(f"{path} is damaged: {error}") from error
 
 
 def judgments(study: Study, answers: Mapping[str, Answers]) -> list[Judgment]:

@@ -149,6 +149,7 @@ class Service:
         if set(private.raters) != set(self.study.raters):
             raise InputError(f"{self.folder}: study.json and private.json name different raters")
         self._ratings = Ratings(self.folder, self.study)
+        self._ratings.check_writable()
         self._questions = {rater: questions(self.study, rater) for rater in self.study.raters}
         self._raters = {_digest(s.token): rater for rater, s in private.raters.items()}
         self._names = {rater: secret.name for rater, secret in private.raters.items()}
@@ -376,8 +377,9 @@ def _read_answer(question: Question, sent: Any) -> Answer:
         chosen = Choices.model_validate(sent, strict=True)
     except ValidationError as error:
         problem = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(part) for part in problem["loc"])
-        raise InputError(f"this is not a valid answer: {where}: {problem['msg']}") from None
+        where = [".".join(map(str, problem["loc"]))] * bool(problem["loc"])
+        said = ": ".join([*where, problem["msg"].removeprefix("Value error, ")])
+        raise InputError(f"this is not a valid answer: {said}") from None
     scores = chosen.scores
     if not chosen.skipped:
         wanted = {aspect.name: aspect.choices() for aspect in _shown_aspects(question.task)}

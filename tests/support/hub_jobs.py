@@ -21,7 +21,7 @@ from hub_double import CREATED, DoubleHandler, HubDouble
 
 from tstbench.pipelines.hub.serve import AnswerError
 
-PRICES = {"cpu-basic": 0.000167, "t4-small": 0.006667}  # US$ a minute
+PRICES = {"cpu-basic": 0.000167, "t4-small": 0.006667, "h200": 0.083333}  # US$ a minute
 
 
 @dataclass

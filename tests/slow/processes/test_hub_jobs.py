@@ -153,7 +153,7 @@ def test_ctrl_c_cancels_what_is_running(suite, hub):
     assert run.returncode == 130, rest
     stages = {one.stage for one in hub.machines.jobs.values()}
     assert "CANCELED" in stages <= {"CANCELED", "COMPLETED"}
-    assert "cancelled " in rest
+    assert "cancelled on the Hub: transfer" in rest
 
 
 @pytest.mark.parametrize(
@@ -161,6 +161,7 @@ def test_ctrl_c_cancels_what_is_running(suite, hub):
     [
         (("--engine", "hf-jobs"), "--storage hf://datasets/OWNER/NAME"),
         (("--engine", "hf-jobs", "--storage", "s3://we/suite"), "hf://datasets/OWNER/NAME"),
+        ((*STORAGE[:-1], "hf://datasets/we/suite@dev"), "hf://datasets/OWNER/NAME"),
         ((*STORAGE, "--timeout", "soon"), "--timeout soon"),
         (("--flavor", "t4-small"), "--flavor is not for this engine: add --engine hf-jobs"),
     ],
@@ -170,6 +171,15 @@ def test_a_mistake_is_named_before_anything_starts(options, named, suite, hub):
     assert code == 2
     assert named in err
     assert not hub.requests
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_a_flavor_that_the_hub_has_not_is_named(more, suite, hub):
+    code, _, err = tstbench("run", suite, *STORAGE, "--flavor", "cpu-basc", *more)
+    assert code == 2
+    assert "unknown flavor of Hub Jobs 'cpu-basc'" in err
+    assert "cpu-basic" in err
+    assert not hub.machines.jobs
 
 
 def test_without_a_token_nothing_starts(suite, hub, monkeypatch):

@@ -375,9 +375,26 @@ class TestRatings:
         ratings.path.write_text("no database, but long enough to be read as one" * 100)
         with pytest.raises(InputError, match=r"answers\.sqlite is damaged"):
             Service(ratings.path.parent)
+        ratings.path.write_bytes(b"")  # a database without tables
+        with pytest.raises(InputError, match=r"no such table: answers\. Put it back"):
+            Service(ratings.path.parent)
         ratings.path.unlink()
         with pytest.raises(MissingFileError, match=r"answers\.sqlite is missing"):
             Service(ratings.path.parent)
+
+    def test_a_study_whose_answers_could_not_be_kept_is_not_opened(self, ratings):
+        ratings.add("rater-1", self.ANSWER)
+        whole = ratings.path.read_bytes()
+        room, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, most))  # root may write where others cannot
+        try:
+            with pytest.raises(InputError, match="answers would be lost: make it writable"):
+                Service(ratings.path.parent)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, most))
+        assert len(export(ratings.path.parent, ratings.path.with_name("out.jsonl"))) > 0
+        Service(ratings.path.parent)
+        assert ratings.path.read_bytes() == whole
 
 
 class TestService:

@@ -84,6 +84,24 @@ def test_served_as_designed(running, capfd):
     assert key not in "".join(capfd.readouterr())
 
 
+@pytest.mark.parametrize("content", [None, b"no database, but long enough" * 100])
+def test_answers_that_are_gone_or_damaged_while_served_are_told_without_a_path(running, content):
+    answers = running.folder / "answers.sqlite"
+    whole = answers.read_bytes()
+    answers.unlink() if content is None else answers.write_bytes(content)
+    try:
+        rater, owner = running.keys[RATERS[0]], running.keys[""]
+        for address in (f"?key={rater}&item=1", f"?key={owner}", f"export?key={owner}"):
+            status, page, _ = get(running.url + address)
+            assert status == 500
+            assert "tell the page&#39;s owner" in page
+            assert "answers.sqlite" not in page
+        status, answer = ask(running, "screen", {"position": 0}, rater)
+        assert (status, "answers.sqlite" in str(answer)) == (500, False)
+    finally:
+        answers.write_bytes(whole)
+
+
 @pytest.mark.parametrize(
     ("address", "words"),
     [

@@ -216,7 +216,7 @@ def _read_text(file: Path) -> tuple[list[str], np.ndarray]:
             width = stated[1] if stated else len(line.split()) - 1
             if not 0 < width <= _MOST_DIMENSIONS:
                 raise InputError(
-                    f"{file}, line 1: a word and its numbers are needed: {line[:60]!r}"
+                    f"{file}, line 1: a word and its numbers are needed: {_start(line)}"
                 )
             if stated:
                 continue
@@ -231,11 +231,11 @@ def _read_text(file: Path) -> tuple[list[str], np.ndarray]:
             ) from error
         except ValueError as error:
             raise InputError(
-                f"{file}, line {number}: not a word and {width} numbers: {line[:60]!r}"
+                f"{file}, line {number}: not a word and {width} numbers: {_start(line)}"
             ) from error
         if len(row) != width or not text:
             raise InputError(
-                f"{file}, line {number}: {len(row)} numbers, but line 1 has {width}: {line[:60]!r}"
+                f"{file}, line {number}: {len(row)} numbers, but line 1 has {width}: {_start(line)}"
             )
         if not np.isfinite(row).all():
             raise InputError(f"{file}, line {number}: a number of {text!r} is not finite")
@@ -248,6 +248,10 @@ def _read_text(file: Path) -> tuple[list[str], np.ndarray]:
     if not words:
         raise InputError(f"{file} has no word vectors")
     return words, np.stack(rows)
+
+
+def _start(line: bytes) -> str:
+    return repr(line[:60].decode("utf-8", "replace"))
 
 
 def _lines(file: Path) -> Iterator[tuple[int, bytes]]:

@@ -119,7 +119,7 @@ def learn(learner: Learner, run: Run, recipe: str) -> Learned:
         recipe: of the system: a checkpoint of another one is refused.
 
     Raises:
-        InputError: no such device; this is one of several processes.
+        InputError: no such device, or one without this precision; this is one of several processes.
         IntegrityError: the checkpoint is damaged.
         KeyboardInterrupt: after a checkpoint was written.
     """
@@ -135,7 +135,14 @@ def learn(learner: Learner, run: Run, recipe: str) -> Learned:
     best = _Best(run, learner.network, progress)
     with closing(curve), paced(progress.step, learner.steps, run.save_every) as pace:
         for step in range(progress.step, learner.steps):
-            terms = _step(learner, step, half=half)
+            try:
+                terms = _step(learner, step, half=half)
+            except RuntimeError as error:  # oneDNN's LSTM, on processors without AVX-512
+                if half and "primitive" in str(error):
+                    raise InputError(
+                        "--precision bfloat16: this processor has none; use --precision float32"
+                    ) from error
+                raise
             check_finite(terms, step)
             curve.add({"step": step + 1, **terms})
             done = step + 1

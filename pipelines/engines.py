@@ -13,6 +13,7 @@ import secrets
 import socket
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent import futures
 from dataclasses import replace
@@ -97,7 +98,7 @@ class InProcess:
         return ""
 
 
-class Elsewhere:
+class Elsewhere(ABC):
     """Jobs that other machines do; those that only this process can do, one after the other here.
 
     Args:
@@ -140,12 +141,13 @@ class Elsewhere:
     def _is_here(self, job: Job) -> bool:
         return job.here or bool(self._storage and (_is_local(job) or self._workplace.is_done(job)))
 
+    @abstractmethod
     def _has_gpu(self, job: Job) -> bool:
-        raise NotImplementedError
+        """Whether what a job would run on has a GPU."""
 
+    @abstractmethod
     def _send(self, job: Job, files: Files) -> Any:
         """Start a job elsewhere; returns what it is called there."""
-        raise NotImplementedError
 
     def _over_here(self, *, block: bool) -> list[Outcome]:
         """What was done here, or could not be sent."""

@@ -45,7 +45,6 @@ SCORERS = {
 }
 _KIND = "linear"  # of a classifier
 _SHOWN = 10  # style words per style
-_COPY = "your copy of a licensed corpus (GYAFC)"
 _CONFIG = "settings in TOML; flags take precedence"
 
 

@@ -192,6 +192,12 @@ class Repository(Storage):
         self.name = url.removeprefix(URL)
         self._api = HfApi()
 
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """What the Hub refuses, without the token, which a server may repeat."""
+        with in_words(f"--storage {self.url} {what}"):
+            yield
+
     def check(self) -> None:
         """Make the repository, unless it is there."""
         with self._told("cannot be made"):
@@ -444,7 +450,8 @@ _PUBLIC = "https://huggingface.co"
 def is_here(job: Job) -> bool:
     """Whether a job never leaves this machine: the texts of a licensed corpus go nowhere."""
     facts = catalog.DATASETS.get(job.direction.split("/")[0])
-    return job.here or bool(facts and facts.licensed)
+    compares = job.kind == "score" and bool(job.after)
+    return job.here or compares or bool(facts and facts.licensed)
 
 
 def checked(storage: str | None) -> str:

@@ -13,6 +13,9 @@ from hub_double import TOKEN
 from hub_jobs import running
 from prepared import DIRECTION, prepared_home
 
+from tstbench.pipelines.hub_jobs import is_here
+from tstbench.pipelines.jobs import Job
+
 STORAGE = ("--engine", "hf-jobs", "--storage", "hf://datasets/we/suite")
 SUITE = f"""
 metrics = ["acc", "s_bleu"]
@@ -138,6 +141,37 @@ def test_what_the_hub_refuses_or_ends_is_left_out_and_the_rest_is_done(suite, hu
     assert "the Hub ended its job as ERROR; see " in err
     assert f"{DIRECTION}: scored 2 of 2 systems" in err
     assert TOKEN not in err
+
+
+def test_a_job_refuses_what_was_changed_after_it_was_asked(suite, hub):
+    suite.write_text(f'directions = ["{DIRECTION}"]\n[[system]]\nsystem = "copy"\n')
+    hub.machines.changes_questions = True
+    code, _, err = tstbench("run", suite, *STORAGE)
+    assert code == 1
+    assert "the Hub ended its job as ERROR" in err
+    (log,) = (job.place / "log" for job in hub.machines.jobs.values())
+    assert "has another content under" in log.read_text()
+
+
+def test_a_server_that_repeats_the_token_is_told_without_it(suite, hub):
+    hub.refuse["we/suite"] = (403, "the token {token} may not write")
+    code, out, err = tstbench("run", suite, *STORAGE)
+    assert code == 2
+    assert "the token *** may not write" in err
+    assert TOKEN not in out + err
+    assert not hub.machines.jobs
+
+
+def test_jobs_on_licensed_texts_and_scores_that_compare_systems_stay_here():
+    def stays(direction, kind="score", **more):
+        return is_here(Job(kind=kind, direction=direction, **more))
+
+    assert stays("gyafc_em/informal-to-formal")
+    assert stays("gyafc_em/informal-to-formal", "train")
+    assert stays("yelp/negative-to-positive", after=("transfer yelp/negative-to-positive copy",))
+    assert stays("yelp/negative-to-positive", here=True)
+    assert not stays("yelp/negative-to-positive")
+    assert not stays("yelp/negative-to-positive", "prepare", after=("prepare yelp/a",))
 
 
 def test_ctrl_c_cancels_what_is_running(suite, hub):

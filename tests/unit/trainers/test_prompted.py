@@ -277,8 +277,10 @@ def test_a_request_counts_where_it_was_sent():
     ids=["late", "cut", "half", "malformed", "500", "429", "no server"],
 )
 def test_an_answer_that_got_lost_may_have_cost_something(how, lost):
-    # The limit allows one request and a half.
-    limit = {"prices": "0,1", "max_tokens": 1000, "max_cost": 0.0015, "timeout": 1.0, "retries": 1}
+    # The limit allows one request and a half. On a busy machine a connection may take longer than
+    # the timeout: nothing is lost then, and one more attempt is needed for the loss.
+    limit = {"prices": "0,1", "max_tokens": 1000, "max_cost": 0.0015, "timeout": 1.0}
+    limit["retries"] = 4 if lost else 1
     with serving(faults=1.0, **(how or {})) as server:
         at = server if how else SimpleNamespace(url="http://127.0.0.1:9/v1")
         try:

@@ -213,7 +213,7 @@ def finite(value: float) -> float | None:
 
     Six, because beyond that, processors differ in the last bits of a float.
 
-    >>> finite(52.800000000000004), finite(float("inf"))
+    >>> finite(52.80000049), finite(float("inf"))
     (52.8, None)
     """
     return round(float(value), 6) if math.isfinite(value) else None
@@ -295,7 +295,7 @@ class Family(Generic[O]):
 
     def measure(self, metric: str, inputs: Inputs, options: O, context: Context) -> Statistics:
         """From texts and scorers to statistics whose sums give the corpus score."""
-        raise TypeError(f"{type(self).__name__} does not measure")
+        raise NotImplementedError
 
     def caution(self, signature: Signature) -> str | None:
         """A warning to show beside any number with this signature, if there is one."""
@@ -312,8 +312,13 @@ def view_facts(
 ) -> tuple[MetricFacts, ...]:
     """The facts of a content metric's views.
 
-    >>> [facts.title for facts in view_facts("bleu", "BLEU", "BLEU", "percent")]
-    ['s-BLEU', 'r-BLEU', 'multi-BLEU']
+    >>> for facts in view_facts("bleu", "BLEU", "overlap", "percent"):
+    ...     print(facts.title, facts.arrow, facts.version, facts.reads[0], "-", facts.meaning)
+    s-BLEU ↑ 1 sources - overlap against the source
+    r-BLEU ↑ 1 references - overlap against the first reference
+    multi-BLEU ↑ 1 references - overlap against all references
+    >>> {facts.version for facts in view_facts("sim", "SIM", "similarity", "fraction", version=2)}
+    {2}
     """
     found = []
     for view in get_args(View):

@@ -89,7 +89,7 @@ def test_unequal_lengths_are_an_error_not_a_zip():
 
 @pytest.mark.parametrize("name", ["whitspace", "multi-bleu"])  # that script reads uncleaned files
 def test_unknown_protocol_is_named_with_those_that_exist(name):
-    with pytest.raises(UnknownNameError, match=f"{name}.*whitespace"):
+    with pytest.raises(UnknownNameError, match=f"unknown BLEU protocol '{name}'.*whitespace"):
         bleu_statistics(["a"], [["a"]], name)
 
 

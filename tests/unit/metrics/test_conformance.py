@@ -22,6 +22,8 @@ from prepared import DIRECTION
 from tiny_models import make_bert
 
 from tstbench.errors import InputError, MissingScorerError, UnknownNameError
+from tstbench.metrics.base import compared_with, reference_count, view_left_out
+from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.registry import METRICS, families
 from tstbench.pipelines.evaluate import evaluate as evaluate_systems
 from tstbench.pipelines.outputs import Outputs
@@ -530,3 +532,24 @@ def test_more_is_better_but_for_these():
     lower = {name for name, facts in METRICS.items() if facts.better == "lower"}
     assert lower == {"ppl", "lm_ppl", "s_wmd", "r_wmd", "copy_rate", "judge_unread"}
     assert {name for name, facts in METRICS.items() if facts.arrow == "↓"} == lower
+
+
+@pytest.mark.parametrize(
+    ("references", "says", "left_out", "multi"),
+    [
+        ([[], []], "0", "no sentence has a reference", "no sentence has a reference"),
+        ([["c"], []], "0-1", None, "no sentence has several references"),
+        ([["c", "d"], ["e", "f"]], "2", None, None),
+    ],
+)
+def test_a_view_reads_what_its_name_says(references, says, left_out, multi):
+    inputs = check_inputs(["p", "q"], ["a", "b"], references)
+    first = [some[:1] for some in references]
+    views = [("s", [["a"], ["b"]], "source", None), ("r", first, "first", left_out),
+             ("multi", references, says, multi)]  # fmt: skip
+    for view, *expected in views:
+        name = f"{view}_x"
+        found = [f(name, inputs) for f in (compared_with, reference_count, view_left_out)]
+        assert (view, found) == (view, expected)
+    with pytest.raises(InputError, match="rx_x is not a view"):
+        view_left_out("rx_x", inputs)

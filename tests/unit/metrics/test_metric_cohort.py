@@ -1,6 +1,7 @@
 """Metrics that compare systems: another package's family, given all systems of a direction."""
 
 import dataclasses
+import hashlib
 
 import numpy as np
 import pytest
@@ -146,6 +147,7 @@ def test_a_cohort_is_what_all_systems_say():
         for some in (usual, {"z": ["a", "b"], "y": ["c", "d"]})
     ]
     assert texts[0] == texts[1] == [("a", "b"), ("c", "d")]  # a classifier reads them in this order
+    assert Cohort.of({"one": ["\u00e9"]}).hash == hashlib.sha256(b'[["\\u00e9"]]').hexdigest()
 
 
 def test_a_family_that_claims_a_name_of_ours_is_left_out(monkeypatch, capsys):
@@ -169,9 +171,10 @@ def test_a_family_that_claims_a_name_of_ours_is_left_out(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"unit": "letters"}, "unknown unit of metric rarity 'letters'"),
-        ({"higher_is_better": None}, "higher_is_better must be True or False"),
-        ({"name": "My metric"}, "lower-case letters"),
+        ({"unit": "perzent"}, "unknown unit of metric rarity 'perzent'. Did you mean 'percent'"),
+        ({"aspect": "styles"}, "unknown aspect of metric rarity 'styles'. Did you mean 'style'"),
+        ({"higher_is_better": None}, "metric rarity: higher_is_better must be True or False"),
+        ({"name": "My metric"}, "metric 'My metric': lower-case letters"),
     ],
 )
 def test_facts_that_no_report_could_hold_are_refused(change, message):

@@ -227,22 +227,6 @@ _MEASURES = (
 _WITHOUT_VECTORS = ("meteor", "sentence_bleu")
 
 
-def _facts() -> tuple[MetricFacts, ...]:
-    return tuple(
-        MetricFacts(
-            name=f"{view}_{measure}",
-            title=f"{view}-{title}",
-            unit="number" if measure == "wmd" else "fraction",
-            higher_is_better=measure != "wmd",
-            aspect="content",
-            meaning=f"{what}, against {against}",
-            reads=("sources",) if view == "s" else ("references",),
-        )
-        for measure, title, what in _MEASURES
-        for view, against in (("s", "the source"), ("r", "the first reference"))
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class WmdOptions(Options):
     """Options of ``wmd``.
@@ -302,7 +286,19 @@ masked or removed first.
   year = {2015}
 }
 """
-    metrics = _facts()
+    metrics = tuple(
+        MetricFacts(
+            name=f"{view}_{measure}",
+            title=f"{view}-{title}",
+            unit="number" if measure == "wmd" else "fraction",
+            higher_is_better=measure != "wmd",
+            aspect="content",
+            meaning=f"{what}, against {against}",
+            reads=("sources",) if view == "s" else ("references",),
+        )
+        for measure, title, what in _MEASURES
+        for view, against in (("s", "the source"), ("r", "the first reference"))
+    )
     libraries = ("numpy", "nltk")
 
     def left_out(self, metric: str, inputs: Inputs, options: WmdOptions) -> str | None:

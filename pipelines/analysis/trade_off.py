@@ -195,8 +195,8 @@ def curves_of(
     taken = {system for some in curves.values() for system in some}
     groups: dict[str, list[str]] = {}
     for system in systems:
-        name, at, setting = system.rpartition("@")
-        if at and name and setting and system not in taken:
+        name, _, setting = system.rpartition("@")
+        if name and setting and system not in taken:
             groups.setdefault(name, []).append(system)
     curves |= {name: tuple(sorted(some, key=_natural)) for name, some in groups.items()}
     return {name: some for name, some in curves.items() if len(some) > 1}

@@ -208,11 +208,15 @@ def test_the_same_words_in_other_numbers_are_another_text():
 
 
 def test_sentence_bleu_of_many_pairs_by_hand():
-    """4 of 5 words and 3 of 4 pairs, 2 of 3 and 1 of 2 longer; empty texts; a copy."""
-    pairs = [("a b c d e", "a b c d f"), ("", ""), ("a b c d", "a b c d"), ("a b c", "")]
+    """4 of 5 words and 3 of 4 pairs, 2 of 3 and 1 of 2 longer; empty texts; a copy.
+
+    What is too short by half its length loses by e^(-1/2), what is too long gains nothing.
+    """
+    pairs = [("a b c d e", "a b c d f"), ("", ""), ("a b c d", "a b c d"), ("a b c", ""),
+             ("a b c d", "a b c d e f"), ("a b c d e", "a b c d")]  # fmt: skip
     found = compare("sentence_bleu", [(one.split(), two.split()) for one, two in pairs])
     want = (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25
-    assert found == pytest.approx([want, 1, 1, 0])
+    assert found == pytest.approx([want, 1, 1, 0, np.exp(-1 / 2), want])
     turned = compare("meteor", [(one.split(), two.split()) for one, two in pairs])
     # Four matches of five in one chunk: F 4/5, less half of (1/4) cubed.
     assert turned[0] == pytest.approx(0.8 * (1 - 0.5 / 64))

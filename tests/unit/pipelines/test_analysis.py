@@ -463,12 +463,13 @@ def test_outputs_are_compared_with_peoples_rewrite_of_the_same_source(tmp_path):
     """As figures 7 and 9 of the STI and CPS study: the same metric of both, by hand."""
     people = [0.9, 0.8, 0.1, 0.5]
     mine = [0.2, 0.8, 0.95, 0.4]
+    values_of = {"sti": 0.5, "r_bleu": 5.0, "ppl": 9.0}  # the latter two say nothing of a reference
     for name, family, values in (("reference-1", "human", people), ("mine", "fpft", mine)):
         samples = [
-            sample(n, f"source {n}", f"{name} {n}", ("r",), sti=v, r_bleu=v)
+            sample(n, f"source {n}", f"{name} {n}", ("r",), **dict.fromkeys(values_of, v))
             for n, v in enumerate(values)
         ]
-        one = report(name, {"sti": 0.5, "r_bleu": 5.0}, info={"family": family})
+        one = report(name, values_of, info={"family": family})
         write(tmp_path, one, samples)
     cases = reference_cases(read_run(tmp_path)[0], of_a_metric=2)
     assert [(c.id, c.high, c.low, c.high_score, c.low_score) for c in cases] == [
@@ -705,6 +706,18 @@ def test_the_summary_fits_a_terminal(results, tmp_path):
         text = summary(some, [()] * len(some))
         assert all(len(line) <= WIDTH for line in text.split("\n")), text
     assert "front, content" in summary([results], [()])
+
+
+def test_the_summary_counts_the_systems_that_are_as_good_as_the_best(results):
+    every = results.standings.ranks
+    for ties in range(3):
+        ranks = {
+            key: [replace(one, p_best=float(n <= ties)) for n, one in enumerate(some)]
+            for key, some in every.items()
+        }
+        tied = replace(results, standings=replace(results.standings, ranks=ranks))
+        text = " ".join(summary([tied], [()]).split())
+        assert (f", {ties} not significantly worse by Joint" in text) == (ties > 0), text
 
 
 # -- tables ----------------------------------------------------------------------------------------

@@ -17,10 +17,12 @@ from tstbench.trainers.ctat import (
     CtatConfig,
     CtatSettings,
     LatentClassifier,
+    SinusoidalWords,
     edited,
     noam,
 )
 from tstbench.trainers.system import Generation
+from tstbench.trainers.training.networks import Shape
 from tstbench.trainers.training.run import Run
 from tstbench.trainers.training.words import END, PAD
 
@@ -101,6 +103,16 @@ def test_a_word_is_predicted_from_those_before_it(words):
     one, other = network.teach(latent, words), network.teach(latent, changed)
     assert torch.allclose(one[:, :6], other[:, :6], atol=1e-5)
     assert not torch.allclose(one[:, 6:], other[:, 6:], atol=1e-3)
+
+
+def test_positions_are_the_published_waves():
+    """Vaswani et al. 2017, section 3.5: PE(pos, 2i) = sin(pos / 10000^(2i / D)), 2i + 1 its cos."""
+    found = SinusoidalWords(9, Shape(6, 1, 1), 4).positions
+    expected = [
+        [wave(place / 10_000 ** (2 * i / 6)) for i in range(3) for wave in (math.sin, math.cos)]
+        for place in range(4)
+    ]
+    torch.testing.assert_close(found, torch.tensor(expected))
 
 
 # -- losses ----------------------------------------------------------------------------------------

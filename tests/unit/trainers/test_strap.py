@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -166,6 +167,8 @@ def test_the_loss_falls_on_a_batch_seen_again_and_both_embeddings_learn():
     tuning = replace(CONFIG.tuning(300), batch_size=3, learning_rate=3e-3)
     learner = PrefixLearner(model, list(zip(TEXTS, ANSWERS, strict=True)), [("a", "b")], tuning)
     before = model.model.transformer.wte.weight.detach().clone()
+    rates = [learner.update(step).rates["model"] for step in range(learner.steps)]
+    assert rates == pytest.approx(np.linspace(3e-3, 0, learner.steps, endpoint=False))
     first = _step(learner, 0)["model/loss"]
     for _ in range(60):
         last = _step(learner, 0)["model/loss"]
@@ -180,8 +183,6 @@ def test_the_loss_falls_on_a_batch_seen_again_and_both_embeddings_learn():
 def test_a_loss_is_a_mean_over_the_tokens_of_the_batch():
     learner = PrefixLearner(scratch(), list(zip(TEXTS, ANSWERS, strict=True)), [("a", "b")],
                             CONFIG.tuning(1))  # fmt: skip
-    import numpy as np
-
     whole = np.arange(3)
     with torch.no_grad():
         together = float(learner._loss(whole)["loss"])

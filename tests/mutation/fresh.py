@@ -23,7 +23,7 @@ settings.load_profile("mutation")
 def pytest_sessionstart() -> None:
     """Empty every cache of the package."""
     for found in gc.get_objects():
-        if isinstance(found, _lru_cache_wrapper) and found.__module__.startswith("tstbench."):
+        if type(found) is _lru_cache_wrapper and found.__module__.startswith("tstbench."):
             found.cache_clear()
     for name in ("prepared", "trained_tiny"):
         if name in sys.modules:

@@ -28,7 +28,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 STAGE = ROOT / ".mutation"
-PLUGINS = ("-p", "fresh", "-p", "no:cacheprovider", "-p", "no:xdist")
+# To tell of errors in destructors, pytest collects garbage ten times: most of a mutant's time.
+WITHOUT = ("cacheprovider", "xdist", "unraisableexception")
+PLUGINS = ("-p", "fresh", *(f"-pno:{name}" for name in WITHOUT))
 # A test that never ends, or that ends the process, has noticed too.
 SLOW = "timeout"
 NOTICED = {"killed", SLOW, "segfault"}

@@ -153,6 +153,16 @@ def test_one_file_for_two_styles_and_one_line_for_a_file_are_refused(own, capsys
     assert "end in \\r alone" in refusal(capsys, "data", "check", own.folder / "mine.toml")
 
 
+@pytest.mark.parametrize(("share", "said"), [(0.6, 1), (0.4, 0)])
+def test_styles_that_share_most_of_their_sentences_are_named(own, share, said, capsys):
+    one, other = own.train
+    shared = round(share * len(one))
+    own.train = [one, one[:shared] + other[shared:]]
+    load_data(own.write())
+    found = [f"{shared} sentences are both negative and positive" in x for x in careful(capsys)]
+    assert sum(found) == said
+
+
 def test_nothing_is_said_of_what_is_in_order(own, capsys):
     load_data(own.write())
     assert careful(capsys) == []

@@ -102,7 +102,7 @@ def test_meteor_1_5_by_hand():
     precision, recall = matched / (0.25 + 0.75 + 0.75 + 0.25), matched / (0.5 + 3 * 0.75)
     mean = precision * recall / (0.85 * precision + 0.15 * recall)
     assert meteor(one, two, version="1.5") == pytest.approx(mean * (1 - 0.6 * (2 / 4) ** 0.2))
-    assert meteor(two, two, version="1.5") == 1  # no penalty
+    assert compare("meteor", [(two, two)], version="1.5") == 1  # no penalty
     assert meteor(two[::-1], two, version="1.5") == pytest.approx(1 - 0.6)
 
 

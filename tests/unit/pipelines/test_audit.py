@@ -219,6 +219,8 @@ class TestTheCommand:
         text = capsys.readouterr().out
         assert max(map(len, text.splitlines())) <= 80
         assert text.count(" protocols") == 4
+        after = text.partition("well-known tools on these files:\n")[2]
+        assert after.split("\n")[0].split() == "source all 4 first ref".split()
 
     @pytest.mark.parametrize(
         ("text", "said"),

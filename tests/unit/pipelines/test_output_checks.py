@@ -5,6 +5,7 @@ import html
 import json
 import random
 import re
+from dataclasses import replace
 
 import pytest
 from prepared import DIRECTION, command_line, refusal
@@ -105,6 +106,9 @@ def test_nothing_is_said_of_a_system_or_of_a_bound(test_set, good):
     assert find_suspicions(good, test_set) == []
     for name in ("copy", "random-target", "reference-1"):
         assert find_suspicions(predict(name, test_set), test_set, bound=True) == []
+    rewrites = tuple(tuple(f'"{x}"' for x in some) for some in test_set.references)
+    quoting = replace(test_set, sources=tuple(f'"{x}"' for x in good), references=rewrites)
+    assert find_suspicions([some[0] for some in rewrites], quoting, bound=True) == []
 
 
 def test_the_same_outputs_under_another_name():

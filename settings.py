@@ -7,8 +7,9 @@ values are valid; its ``help`` says what it means: ``setting(4, "longest marker"
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
+from functools import cache
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
@@ -68,7 +69,7 @@ def read_settings(kind: type[S], values: Mapping[str, Any], of: str) -> S:
     for name in values:
         _check_known(kind, name, of)
     try:
-        found = TypeAdapter(kind).validate_python(dict(values))
+        found = _validator(kind).validate_python(dict(values))
     except ValidationError as error:
         first = error.errors()[0]
         if not first["loc"]:  # settings that do not go together
@@ -80,6 +81,10 @@ def read_settings(kind: type[S], values: Mapping[str, Any], of: str) -> S:
         if isinstance(value, bool) and getattr(found, name) is not value:
             raise InputError(f"setting {name} of {of} is no truth value, got {value}")
     return found
+
+
+# Making one takes longer than using it.
+_validator: Callable[[type], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
 def from_texts(kind: type, texts: Mapping[str, str], of: str) -> dict[str, Any]:

@@ -312,19 +312,18 @@ def _answer(url: str, label: str) -> bytes:
     return bytes(content)
 
 
-def pinned_places() -> frozenset[Path]:
-    """Where the pinned files are once they have been downloaded."""
-    files = (file for repository in _table() for file in upstream_files(repository))
-    return frozenset(_download_place(file) for file in files)
+def pinned_names() -> frozenset[str]:
+    """The pinned files, as they are called below ``downloads`` once they are there."""
+    return frozenset(_name(file) for repository in _table() for file in upstream_files(repository))
 
 
-def _download_place(file: UpstreamFile) -> Path:
-    return home() / "downloads" / file.repository / file.commit / file.path
+def _name(file: UpstreamFile) -> str:
+    return f"{file.repository}/{file.commit}/{file.path}"
 
 
 def _places(file: UpstreamFile) -> list[tuple[Path, str]]:
     """Where a copy may be, the download last, and what to do if it is not the pinned one."""
-    places = [(_download_place(file), "Delete it and try again")]
+    places = [(home() / "downloads" / _name(file), "Delete it and try again")]
     if mirror := os.environ.get(MIRROR_VARIABLE):
         advice = f"Replace it, or unset {MIRROR_VARIABLE} to download the file"
         places.insert(0, (Path(mirror).expanduser() / file.repository / file.path, advice))

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..chat.answers import answers_folder
 from ..datasets_scripts import unchanged
-from ..datasets_scripts.sources import pinned_places
+from ..datasets_scripts.sources import pinned_names
 from ..errors import InputError, TSTBenchError
 from ..files import TEMPORARY, home, lock
 from ..metrics.scorers.artefacts import SCORERS
@@ -154,12 +154,12 @@ def _answers() -> Iterator[Entry]:
 
 
 def _downloads() -> Iterator[Entry]:
-    pinned = pinned_places()
+    pinned = pinned_names()
     for file in _files(home() / "downloads"):
         if file.name.startswith("."):  # a lock
             continue
         name = file.relative_to(home() / "downloads").as_posix()
-        state = CURRENT if file in pinned else "no longer used"
+        state = CURRENT if name in pinned else "no longer used"
         yield Entry("download", name, file, state)
 
 

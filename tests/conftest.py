@@ -128,6 +128,14 @@ def _shuffled_listings():
     os.scandir, os.listdir = _scandir, _listdir
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _no_waiting_for_the_disk():
+    """Nothing here is to outlast a power cut: a file is only asked whether it is open."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", os.fstat)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _no_width(monkeypatch):
     """Tables are as wide as they need to be, whatever started the tests."""

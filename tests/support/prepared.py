@@ -6,16 +6,16 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from once import once
 
 from tstbench.datasets_scripts.catalog import DATASETS
+from tstbench.datasets_scripts.load import load_styles
 from tstbench.metrics.registry import benchmark_metrics
-from tstbench.metrics.scorers.prepare import prepare
+from tstbench.metrics.scorers.prepare import prepare, train_dataset_vectors
 from tstbench.metrics.scorers.profile import PROFILES
 
 DIRECTION = "mini/negative-to-positive"
 BACK = "mini/positive-to-negative"
-
-_made: list[Path] = []
 
 
 def prepared_home(factory: pytest.TempPathFactory) -> Path:
@@ -23,17 +23,15 @@ def prepared_home(factory: pytest.TempPathFactory) -> Path:
 
     A copy for every caller: what one test trains into it, no other test finds.
     """
-    if not _made:
-        home = factory.mktemp("prepared") / "home"
-        with patch.dict(os.environ, TSTBENCH_HOME=str(home)):
-            for direction in DATASETS["mini"].directions:
-                prepare(
-                    direction,
-                    PROFILES["embedded"],
-                    (*benchmark_metrics(), "s_wmd", "naturalness_lm"),
-                )
-        _made.append(home)
-    return shutil.copytree(_made[0], factory.mktemp("copy") / "home")
+    return shutil.copytree(once(factory, "prepared", _prepare), factory.mktemp("copy") / "home")
+
+
+def _prepare(home: Path) -> None:
+    metrics = (*benchmark_metrics(), "s_wmd", "naturalness_lm")
+    with patch.dict(os.environ, TSTBENCH_HOME=str(home)):
+        for direction in DATASETS["mini"].directions:
+            prepare(direction, PROFILES["embedded"], metrics)
+        train_dataset_vectors(load_styles("mini"), masked=True)
 
 
 def command_line(capsys: pytest.CaptureFixture, *arguments: object) -> tuple[int, str, str]:

@@ -19,7 +19,6 @@ from tstbench.metrics.base import Cohort
 from tstbench.metrics.inputs import Inputs, check_inputs
 from tstbench.metrics.scorers.device import HERE, Placement
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.pipelines.scoring import scoring
 
 MINI = parse_direction("mini/negative-to-positive")
 
@@ -49,9 +48,6 @@ def make_world(factory: pytest.TempPathFactory) -> World:
     config = BertConfig.from_pretrained(styled, id2label={0: "negative", 1: "positive"})
     torch.manual_seed(1)
     BertForSequenceClassification(config).save_pretrained(styled)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TSTBENCH_HOME", str(home))
-        scoring(["s_wmd"], settings={"wmd": {"mask": "masked"}}).prepare(MINI)
     chosen = (
         f"causal_lm={folder / 'llm'}",
         f"word_vectors={folder / 'vectors.txt'}",

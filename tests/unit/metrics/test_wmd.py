@@ -17,9 +17,9 @@ from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, plan, roles_needed
 from tstbench.metrics.options import choices
 from tstbench.metrics.registry import benchmark_metrics, families
-from tstbench.metrics.scorers.prepare import prepare, train_dataset_vectors, train_style_lexicon
+from tstbench.metrics.scorers.prepare import prepare, train_dataset_vectors
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.metrics.scorers.word_vectors import WordVectors, fit_word_vectors
+from tstbench.metrics.scorers.word_vectors import WordVectors, WordVectorsConfig, fit_word_vectors
 from tstbench.metrics.text import MASK, tokenized
 from tstbench.metrics.wmd import meteor as meteor_module
 from tstbench.metrics.wmd import transport
@@ -259,22 +259,8 @@ def test_vectors_are_needed(measure):
 # -- the family -----------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    """Both scorers of mini, trained once."""
-    folder = tmp_path_factory.mktemp("words") / "home"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TSTBENCH_HOME", str(folder))
-        data = load_styles("mini")
-        train_style_lexicon(data)
-        train_dataset_vectors(data)
-        train_dataset_vectors(data, masked=True)
-    return folder
-
-
 @pytest.fixture
-def scorers(home, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(home))
+def scorers(prepared):
     return Scorers(PROFILES["embedded"], parse_direction(DIRECTION))
 
 
@@ -355,14 +341,17 @@ def test_the_placeholder_has_a_vector_of_its_own_or_the_centroid(scorers, inputs
     """Learned from sentences that are masked with the dataset's own lexicon, as word2vec has it."""
     data, lexicon = load_styles("mini"), scorers.load("lexicon")
     sentences = lexicon.apply(tokenized(data.training.texts), "masked")
-    want = fit_word_vectors([" ".join(tokens) for tokens in sentences])
-    found = scorers.load("masked_vectors")
+    quick = WordVectorsConfig(least_words=20_000, dimensions=16)
+    want = fit_word_vectors([" ".join(tokens) for tokens in sentences], quick)
+    made = train_dataset_vectors(data, quick, name="quick", masked=True)
+    found = WordVectors.load(made.folder, "quick", made.hash)
     assert list(found.rows) == list(want.rows)
     np.testing.assert_array_equal(found.vectors, want.vectors)
     assert MASK not in scorers.load("word_vectors").rows
     # One word against the placeholder: the distance of two unit vectors.
     pair = [((MASK,), ("soup",))]
-    for vectors, words in ((found, ()), (scorers.load("word_vectors"), tuple(lexicon.weights))):
+    learned = scorers.load("masked_vectors")
+    for vectors, words in ((learned, ()), (scorers.load("word_vectors"), tuple(lexicon.weights))):
         soup = vectors.vectors[vectors.rows["soup"]]
         own = vectors.rows.get(MASK)
         mask = vectors.centroid(words) if own is None else vectors.vectors[own]

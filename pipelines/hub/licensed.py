@@ -87,7 +87,7 @@ def _texts(path: str, content: Path | bytes) -> Iterator[str]:
         stream.seek(0)
         if suffix == ".arpa":  # n-grams are everybody's: lines of more words, and two numbers
             long_lines = (line for line in stream if len(line.split()) >= SHORTEST + 2)
-            yield from (line.decode(errors="ignore") for line in long_lines)
+            yield from (_text(line) for line in long_lines)
             return
         data = stream.read()
     if suffix == ".parquet":
@@ -97,9 +97,9 @@ def _texts(path: str, content: Path | bytes) -> Iterator[str]:
             try:  # pairs: a name that occurs twice is there twice
                 yield " ".join(_strings(json.loads(line, object_pairs_hook=list)))
             except (ValueError, RecursionError):
-                yield line.decode(errors="ignore")
+                yield _text(line)
     else:
-        yield data.decode(errors="ignore")
+        yield _text(data)
 
 
 def _texts_of_parquet(data: bytes) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _texts_of_parquet(data: bytes) -> Iterator[str]:
     try:
         table = pq.read_table(io.BytesIO(data))
     except (pa.ArrowException, OSError):  # it is damaged, or none
-        yield data.decode(errors="ignore")
+        yield _text(data)
         return
     yield " ".join(_strings([table.column_names, table.schema.metadata or {}]))
     numbers = pa.types.is_integer, pa.types.is_floating
@@ -123,12 +123,16 @@ def _strings(value: Any) -> Iterable[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, bytes):
-        yield value.decode(errors="ignore")
+        yield _text(value)
     elif isinstance(value, Mapping):
         yield from _strings(list(value.items()))
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _strings(item)
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="ignore")
 
 
 def _check_whole(copy: Path) -> None:

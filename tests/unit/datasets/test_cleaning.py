@@ -19,6 +19,7 @@ from tstbench.datasets_scripts.sources import (
     upstream_file,
     upstream_files,
 )
+from tstbench.errors import UnknownNameError
 from tstbench.files import read_lines
 
 CASES = [
@@ -51,6 +52,14 @@ def test_cut_at_64_words_after_reattaching():
     assert paper_v1(" ".join(["w"] * 64) + " .") == " ".join(["w"] * 64) + "."
 
 
+@pytest.mark.parametrize(("name", "words"), [("plain-v1", 64), ("unspaced-v1", 65)])
+def test_other_languages_have_their_spaces_folded(name, words):
+    """Where words stand apart, 64 are kept; nothing else is touched."""
+    clean = parse_cleaning(name)
+    assert clean("  Das\u00a0 ist\tgut . ( ja ) ") == "Das ist gut . ( ja )"
+    assert clean(" ".join(["w"] * 65)) == " ".join(["w"] * words)
+
+
 def test_raw_changes_nothing():
     line = "  it 's  raw ."
     assert parse_cleaning("raw")(line) == line
@@ -58,6 +67,8 @@ def test_raw_changes_nothing():
 
 def test_these_are_the_cleanings():
     assert set(CLEANINGS) == {"paper-v1", "plain-v1", "unspaced-v1", "raw"}
+    with pytest.raises(UnknownNameError, match=r"cleaning 'paper-v2'\. Did you mean 'paper-v1'"):
+        parse_cleaning("paper-v2")
 
 
 def test_match_key_ignores_blanks_and_case_only():

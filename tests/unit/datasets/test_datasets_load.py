@@ -65,6 +65,8 @@ def test_fingerprint_is_sha256_of_json_lines():
     assert style_fingerprint(["é"], [1]) == hashlib.sha256('["é",1]\n'.encode()).hexdigest()
     with pytest.raises(ValueError, match="zip"):
         fingerprint(["a", "b"], [[]])
+    with pytest.raises(ValueError, match="shorter"):
+        style_fingerprint(["a", "b"], [0])
 
 
 def test_decontamination_removes_every_copy_and_keeps_line_numbers(tiny):

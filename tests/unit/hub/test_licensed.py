@@ -97,6 +97,8 @@ def published(said):
         "data/binary.parquet": parquet({"x": [b"A", said.encode(), b"~"]}),
         "a-to-b/test.parquet": parquet({"references": [["A"], ["~", said]]}),
         "data/ours.parquet": parquet({"score": [1.0]}, {"remark": said}),
+        "data/tokens.parquet": parquet({"x": [["A"], said.split()]}),
+        "data/names.parquet": parquet({word: [1.0] for word in said.split()}),
         "app.py": b"EXAMPLES = ['" + text + b"']\n",
         "page.html": b"<p>" + text.replace(b" ", b" <b>x</b> ", 1).replace(b"x", b"") + b"</p>",
         "page.js": b"const example = '" + text + b"'\n",
@@ -143,7 +145,9 @@ class TestEveryKindOfFile:
             passes({f"{SENTENCE}.py": b"#"})
 
     def test_numbers_are_not_searched(self, corpus):
-        passes({"weights.bin": b"\x00\x01" + SENTENCE.encode()})
+        """Of a file that has a zero byte in its first MiB."""
+        passes({"weights.bin": b"x" * 100 + b"\0" + SENTENCE.encode()})
+        refuse({"weights.bin": b"x" * 2**20 + b"\0" + SENTENCE.encode()})
 
     def test_n_grams_are_everybodys_and_sentences_are_not(self, corpus):
         words = SENTENCE.split()

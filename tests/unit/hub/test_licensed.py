@@ -78,6 +78,7 @@ def passes(files):
 def published(said):
     """One file of each kind that is published, each with something to say; by path."""
     text, whole = said.encode(), json.dumps({"x": said}).encode()
+    escaped = "".join(f"\\u{ord(sign):04x}" for sign in said)
     row = lines({"direction": AT, "id": "7"}, {"direction": AT, "prediction": f"well, {said}"})
     png = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dtEXtComment\0"
     return {
@@ -110,7 +111,8 @@ def published(said):
         "scorer.json": json.dumps({"settings": {"list": [1, [said]]}}).encode(),
         "memory.json": json.dumps({"tokens": said.split()}).encode(),
         "lexicon.json": json.dumps({said: 0.5}).encode(),
-        "escaped.json": "".join(f"\\u{ord(sign):04x}" for sign in said).join('""').encode(),
+        "escaped.json": f'[1,\n"{escaped}"]'.encode(),
+        "escaped.jsonl": f'[1]\n["{escaped}"]\n'.encode(),
         "twice.json": b'{"a": ' + json.dumps(said).encode() + b', "a": 1}',
         "broken.json": b"{" + text,
         "curve.jsonl": lines({"step": 1}, {"step": 2, "said": said}),

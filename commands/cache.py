@@ -1,12 +1,12 @@
 """Show what TSTBench keeps in TSTBENCH_HOME, and remove what is no longer needed.
 
-  list    every scorer, system, checkpoint, download, task file, fingerprint
-          and kept score: size and last use
+  list    every scorer, system, checkpoint, download, task file, fingerprint,
+          kept score and large board: size and last use
   size    the total of each kind
   prune   remove what is not current: replaced scorers, unfinished and unused
-          downloads, fingerprints and scores of other code, what killed commands
-          left a day ago; replaced systems and interrupted trainings only with
-          --systems
+          downloads, fingerprints and scores of other code, what is kept of
+          large boards, what killed commands left a day ago; replaced systems
+          and interrupted trainings only with --systems
 
 Examples:
   tstbench cache

@@ -40,7 +40,7 @@ class Entry:
 
     Attributes:
         kind: ``scorer``, ``system``, ``training``, ``answers``, ``download``, ``model``,
-            ``tasks``, ``fingerprint``, ``score`` or ``temporary``.
+            ``tasks``, ``fingerprint``, ``score``, ``board`` or ``temporary``.
         name: what it is, for people.
         path: a folder or file; a link is an entry of its own, and never followed.
         state: ``current``, or why it is not needed.
@@ -75,11 +75,12 @@ def entries() -> list[Entry]:
         *_task_files(),
         *_fingerprints(),
         *_scores(),
+        *_boards(),
         *_temporary(),
     ]
     order = (
         "scorer", "system", "training", "answers", "download", "model", "tasks", "fingerprint",
-        "score", "temporary",
+        "score", "board", "temporary",
     )  # fmt: skip
     return sorted(found, key=lambda e: (order.index(e.kind), e.name, e.state))
 
@@ -189,6 +190,12 @@ def _scores() -> Iterator[Entry]:
         name = f"{what.get('metric', '?')} {what.get('direction', '')}".strip()
         known = what.get("tools") == unchanged.tools()
         yield Entry("score", f"{name} {file.name[:8]}", file, CURRENT if known else "of other code")
+
+
+def _boards() -> Iterator[Entry]:
+    """What leaderboards keep of large results."""
+    for path in _children(home() / "boards"):
+        yield Entry("board", path.stem, path, "made again when needed")
 
 
 def _temporary() -> Iterator[Entry]:

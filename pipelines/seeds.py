@@ -156,12 +156,13 @@ class MeanOfRuns:
             )
 
 
-def pooled(results: Sequence[M]) -> list[M | MeanOfRuns]:
+def pooled(results: Sequence[M], others: Iterable[str] = ()) -> list[M | MeanOfRuns]:
     """Runs of one system become its mean, at the place of the first; the rest stays as it is.
 
     Args:
         results: of one direction. A lone run stays itself, under its own name. The same seed with
             the same outputs, under two names, counts once.
+        others: names of further systems, which a mean does not get.
     """
     groups: dict[tuple[str, str, str], list[M]] = {}
     for one in results:
@@ -171,7 +172,7 @@ def pooled(results: Sequence[M]) -> list[M | MeanOfRuns]:
             groups.setdefault(key, []).append(one)
     several = {key: runs for key, some in groups.items() if len(runs := _distinct(some)) > 1}
     members = {id(one): key for key in several for one in groups[key]}
-    taken = {one.report.system.name for one in results if id(one) not in members}
+    taken = {one.report.system.name for one in results if id(one) not in members} | {*others}
     found: list[M | MeanOfRuns] = []
     for one in results:
         if id(one) not in members:

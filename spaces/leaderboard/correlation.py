@@ -15,7 +15,7 @@ import numpy as np
 
 from ...metrics.statistics import LEVEL
 from ...pipelines.analysis.correlation import FEWEST, Correlation
-from .ranking import Ranking, Row
+from .ranking import Ranking
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,7 @@ def correlate(ranking: Ranking) -> Correlations | None:
     """Correlate the columns of one direction; ``None`` if there is nothing to correlate."""
     automatic = [i for i, c in enumerate(ranking.columns) if not c.human]
     human = [i for i, c in enumerate(ranking.columns) if c.human]
-    rows = [row for row in ranking.rows if not row.entry.report.system.is_bound]
-    cells = tuple(tuple(_spearman(ranking, rows, i, j) for j in human) for i in automatic)
+    cells = tuple(tuple(_spearman(ranking, i, j) for j in human) for i in automatic)
     if not any(cell.value is not None for row in cells for cell in row):
         return None
     metrics = tuple(ranking.columns[i].title for i in automatic)
@@ -64,15 +63,10 @@ def interval_of_rho(rho: float, systems: int) -> tuple[float, float]:
     return (-1.0 if rho <= -most else low), (1.0 if rho >= most else high)
 
 
-def _spearman(ranking: Ranking, rows: list[Row], i: int, j: int) -> Correlation:
-    pairs = np.array(
-        [
-            (row.cells[i].value, row.cells[j].value)
-            for row in rows
-            if row.cells[i].value is not None and row.cells[j].value is not None
-        ],
-        dtype=float,
-    ).reshape(-1, 2)
+def _spearman(ranking: Ranking, i: int, j: int) -> Correlation:
+    pairs = np.stack([ranking.numbers[i].value, ranking.numbers[j].value], axis=1)
+    pairs = pairs[: len(ranking.systems)]
+    pairs = pairs[~np.isnan(pairs).any(axis=1)]
     if len(pairs) < FEWEST or (pairs == pairs[0]).all(axis=0).any():
         return Correlation(None, None, None, len(pairs))
     sign = 1 if ranking.columns[i].higher_is_better else -1

@@ -10,10 +10,10 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from functools import lru_cache
 from pathlib import Path
 from threading import Condition, Lock, Thread
 from types import MappingProxyType
@@ -23,18 +23,19 @@ from ...datasets_scripts.directions import Direction
 from ...errors import InputError, MissingFileError, TSTBenchError
 from ...files import check_inside
 from ...hub import misunderstood, why_not_downloaded
-from ...pipelines.report import Report
-from ...pipelines.results import REPLICATES_FILE, SAMPLES_FILE, read_whole
+from ...pipelines.report import Report, read_report
+from ...pipelines.results import REPLICATES_FILE, SAMPLES_FILE, Stored
+from . import index
+from .facts import Facts, Layout, only
 from .human import HumanScore, read_human
+from .index import Read, Stamp, Stamps
 from .reported import FromHub
 
 _FILES = ("report.json", SAMPLES_FILE, REPLICATES_FILE)
 _QUICK = 0.1  # seconds: who opens a view waits no longer to see whether files changed
+_REST = 20  # times as long as that took, at least, until it is seen again
 _PATIENCE = 1.0  # seconds that a reader waits for views, so that many visitors do not stop it
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
-
-Stamp = tuple[int, ...]  # times of writing and of the last change in ns, size, inode
-Stamps = tuple[Stamp | None, ...]  # of a report and the files beside it
 
 
 @dataclass(frozen=True)
@@ -44,17 +45,41 @@ class Entry:
     Attributes:
         label: the name shown on the page: the system's name; see :func:`distinct`.
         folder: has ``report.json`` and perhaps ``samples.jsonl``.
+        facts: what is in the report.
+        stamps: of its files, when the facts were read.
         has_samples: whether the texts are present, and may be shown.
+        columns: those whose scores are meant; all without any.
         runs: the entries whose mean it is, where a system was trained with several seeds; see
             :mod:`.runs`.
+        held: the report itself, where it is in no file, as that of a mean.
     """
 
     label: str
     direction: Direction
     folder: Path
-    report: Report
-    has_samples: bool
+    facts: Facts
+    stamps: Stamps = ()
+    has_samples: bool = False
+    columns: frozenset[str] | None = None
     runs: tuple[Entry, ...] = ()
+    held: Report | None = None
+
+    @property
+    def layout(self) -> Layout:
+        """What the scores are that are meant."""
+        return only(self.facts.layout, self.columns)
+
+    @property
+    def report(self) -> Report:
+        """The whole report with the scores that are meant, read where it was not kept.
+
+        Raises:
+            InputError: it was changed since its facts were read, to something that is no report.
+        """
+        report = self.held or _kept(self.folder, self.stamps)
+        if self.columns is None or len(self.layout) == len(report.scores):
+            return report
+        return report.only(self.columns)
 
 
 @dataclass(frozen=True)
@@ -104,7 +129,7 @@ def distinct(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     found = []
     for entry in entries:
         if count[entry.label] > 1:
-            identity = f"{entry.report.outputs_sha256}{entry.folder.name}"
+            identity = f"{entry.facts.outputs_sha256}{entry.folder.name}"
             mark = hashlib.sha256(identity.encode()).hexdigest()[:6]
             entry = replace(entry, label=f"{entry.label} #{mark}")
         found.append(entry)
@@ -122,6 +147,15 @@ def direction_title(direction: Direction) -> str:
     return f"{dataset_title(direction.dataset)}: {styles}"
 
 
+@dataclass(frozen=True)
+class _Direction:
+    """What was read of a direction: by the path of the report, and as entries."""
+
+    digest: str = ""
+    reports: Mapping[str, Read] = field(default_factory=dict)
+    entries: tuple[Entry, ...] = ()
+
+
 class Results:
     """A results folder, checked for changes on each request.
 
@@ -137,9 +171,9 @@ class Results:
         self.root = Path(root)
         self._public = public
         self._reported = reported or FromHub()
-        self._reports: dict[str, tuple[Stamps, Report | str]] = {}
+        self._found: dict[str, _Direction] = {}  # by its folder
         self._board: Board | None = None
-        self._slow = False  # to look at every file
+        self._slow, self._again = False, 0.0  # to look at every file; when it is done again
         self._lock = Lock()
         self._views, self._served = 0, Condition()
 
@@ -164,12 +198,21 @@ class Results:
         with self._lock:
             if behind:
                 self._give_way()
-            started = time.monotonic()
-            files = _stamps(self.root)
-            self._slow = time.monotonic() - started > _QUICK
-            revision = _digest(files)
-            if self._board is None or self._board.revision != revision:
-                self._board = self._read(files, revision)
+            places, looking = _in_order(self.root), 0.0
+            unread = sum(len(systems) for _, systems in places)
+            self._found = {p: one for p, one in self._found.items() if p in dict(places)}
+            for place, systems in places:
+                if self._board is None or self._board.unread:
+                    # The first time, what is complete is shown; later, when all of it is.
+                    self._board = self._made(unread)
+                started = time.monotonic()
+                stamps = _stamps(systems)
+                looking += time.monotonic() - started
+                self._read(place, stamps)
+                unread -= len(systems)
+            self._slow, self._again = looking > _QUICK, time.monotonic() + _REST * looking
+            if self._board is None or self._board.revision != self._revision(0):
+                self._board = self._made(0)
             return self._board
 
     def so_far(self) -> Board:
@@ -181,67 +224,75 @@ class Results:
         board = self._board
         if board is None or not (board.unread or self._slow):
             return self.board()
-        if not self._lock.locked():
+        if not self._lock.locked() and time.monotonic() > self._again:
             Thread(target=self.board, kwargs={"behind": True}, daemon=True).start()
         return board
 
     def directions(self) -> list[str]:
         """The names of the directions that have reports, read or not, the ranking's first."""
-        reports = (path for path in _stamps(self.root) if path.endswith("/report.json"))
-        return [_direction_name(paths[0]) for paths in _in_order(reports)]
+        return [_direction_name(place) for place, systems in _in_order(self.root) if systems]
 
     def read_behind(self, patience: float = 0.25) -> None:
         """Read in another thread, and wait a moment: a small folder has been read then."""
-        self._board = self._made({}, "none", unread=1)  # nobody knows yet how many
+        self._board = self._made(unread=1)  # nobody knows yet how many
         reader = Thread(target=self.board, daemon=True)
         reader.start()
         reader.join(patience)
 
-    def _read(self, files: Mapping[str, Stamp], revision: str) -> Board:
-        stamps = {p: _stamps_beside(p, files) for p in files if p.endswith("/report.json")}
-        self._reports = {p: one for p, one in self._reports.items() if stamps.get(p) == one[0]}
-        stale = [path for path in stamps if path not in self._reports]
-        unread, first = len(stale), self._board is None or self._board.unread > 0
-        for paths in _in_order(stale):
-            if first:  # what changes later is shown when all of it has been read
-                self._board = self._made(files, f"{revision}+{unread}", unread)
-            for path in paths:
+    def _read(self, place: str, stamps: Mapping[str, Stamps]) -> None:
+        """Read what changed in the folder of a direction."""
+        before = self._found.get(place, _Direction())
+        digest = _digest(*stamps.items())
+        if before.digest == digest:
+            return
+        known = before.reports or (index.load(place) if len(stamps) > index.MANY else {})
+        reports, fresh = {}, 0
+        for path, own in stamps.items():
+            one = known.get(path)
+            if one is None or one[0] != own:
                 self._give_way()
-                self._reports[path] = (stamps[path], _read_one(path))
-            unread -= len(paths)
-        return self._made(files, revision)
+                one, fresh = (own, _read_one(path, own)), fresh + 1
+            reports[path] = one
+        if fresh > index.MANY:
+            index.save(place, reports)
+        found = (self._entry(path, *one) for path, one in reports.items())
+        entries = tuple(entry for entry in found if entry is not None)
+        self._found[place] = _Direction(digest, reports, entries)
 
     def _give_way(self) -> None:
         with self._served:
             self._served.wait_for(lambda: not self._views, _PATIENCE)
 
-    def _made(self, files: Mapping[str, Stamp], revision: str, unread: int = 0) -> Board:
-        problems, found = [], []
-        read: dict[str, list[object]] = {}
-        for path in (path for path in files if path in self._reports):
-            stamps, result = self._reports[path]
-            try:
-                report = _checked(Path(path), result)
-            except TSTBenchError as error:
-                problems.append(str(error))
-                continue
-            found.append((Path(path), report))
-            read.setdefault(report.direction, []).append((path, stamps))
-        by_direction = _by_direction(found, files, public=self._public)
-        human, human_problems = _human(self.root)
-        rated = files.get(f"{self.root}/human.jsonl")
-        entries = tuple(entry for group in by_direction.values() for entry in group)
+    def _revision(self, unread: int) -> str:
+        people = _stamp(f"{self.root}/human.jsonl")
+        return _digest(people, unread, *((p, one.digest) for p, one in sorted(self._found.items())))
+
+    def _made(self, unread: int) -> Board:
+        found = {_direction_name(place): one for place, one in sorted(self._found.items())}
+        by_direction = {name: one.entries for name, one in found.items() if one.entries}
+        human, problems = _human(self.root)
+        read = (facts for one in found.values() for _, facts in one.reports.values())
+        people = _stamp(f"{self.root}/human.jsonl")
         return Board(
             root=self.root,
-            entries=entries,
+            entries=tuple(entry for entries in by_direction.values() for entry in entries),
             human=human,
-            problems=(*problems, *human_problems),
-            revision=revision,
+            problems=(*(one for one in read if isinstance(one, str)), *problems),
+            revision=self._revision(unread),
             _by_direction=MappingProxyType(by_direction),
-            revisions={name: _digest((rated, some)) for name, some in read.items()},
+            revisions={name: _digest(people, found[name].digest) for name in by_direction},
             reported=self._reported,
             unread=unread,
         )
+
+    def _entry(self, path: str, stamps: Stamps, facts: Facts | str) -> Entry | None:
+        if isinstance(facts, str):
+            return None
+        direction = _direction(_direction_name(path.rpartition("/")[0].rpartition("/")[0]))
+        known = DATASETS.get(direction.dataset)
+        hidden = self._public and known is not None and known.licensed
+        has_samples = stamps[_FILES.index(SAMPLES_FILE)] is not None and not hidden
+        return Entry(facts.name, direction, Path(path).parent, facts, stamps, has_samples)
 
 
 def fetch_results(results: Path | str) -> Path:
@@ -275,39 +326,33 @@ def fetch_results(results: Path | str) -> Path:
         ) from error
 
 
-def _digest(state: object) -> str:
-    return hashlib.sha256(repr(state).encode()).hexdigest()[:16]
+def _digest(*state: object) -> str:
+    """Of files and their stamps; another process has another."""
+    return f"{hash(state) & (1 << 64) - 1:016x}"
 
 
-def _stamps(root: Path) -> dict[str, Stamp]:
-    """The files that the page uses, in a fixed order, with the stamps that reveal a change.
+def _stamp(path: str) -> Stamp | None:
+    """What reveals that a file was changed; ``None`` if there is none.
 
-    Plain strings, not paths: this runs for every view, over thousands of files.
+    Of a plain string, not a path: this runs for every view, over thousands of files.
     """
-    stamps: dict[str, Stamp] = {}
-
-    def note(path: str) -> None:
-        try:
-            facts = os.stat(path)  # noqa: PTH116
-        except FileNotFoundError:
-            return
-        except OSError:  # a link in a circle: who reads it says so
-            stamps[path] = ()
-            return
-        stamps[path] = (facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino)
-
-    note(f"{root}/human.jsonl")
-    for dataset in _folders(str(root)):
-        for direction in _folders(dataset):
-            for system in _folders(direction):
-                for name in _FILES:
-                    note(f"{system}/{name}")
-    return stamps
+    try:
+        facts = os.stat(path)  # noqa: PTH116
+    except FileNotFoundError:
+        return None
+    except OSError:  # a link in a circle: who reads it says so
+        return ()
+    return (facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino)
 
 
-def _stamps_beside(path: str, files: Mapping[str, Stamp]) -> Stamps:
-    folder = path.rpartition("/")[0]
-    return tuple(files.get(f"{folder}/{name}") for name in _FILES)
+def _stamps(systems: Iterable[str]) -> dict[str, Stamps]:
+    """The reports in these folders, with the stamps of their files."""
+    found: dict[str, Stamps] = {}
+    for system in systems:
+        stamps = tuple(_stamp(f"{system}/{name}") for name in _FILES)
+        if stamps[0] is not None:
+            found[f"{system}/{_FILES[0]}"] = stamps
+    return found
 
 
 def _folders(parent: str) -> list[str]:
@@ -326,51 +371,40 @@ def _is_folder(item: os.DirEntry[str]) -> bool:
         return False
 
 
-def _in_order(reports: Iterable[str]) -> list[Sequence[str]]:
-    """The reports of each direction, in the order in which a page without a choice shows them."""
+def _in_order(root: Path) -> list[tuple[str, list[str]]]:
+    """The folder of each direction, and its systems': first the one shown without a choice."""
     known = {name: place for place, name in enumerate(DIRECTIONS)}
-    found = groupby(reports, key=_direction_name)
-    groups = [(name, tuple(paths)) for name, paths in found]
-    groups.sort(key=lambda group: (-len(group[1]), known.get(group[0], len(known))))
-    return [paths for _, paths in groups]
+    found = [
+        (direction, _folders(direction))
+        for dataset in _folders(str(root))
+        for direction in _folders(dataset)
+    ]
+    found.sort(key=lambda one: (-len(one[1]), known.get(_direction_name(one[0]), len(known))))
+    return found
 
 
-def _direction_name(report: str) -> str:
-    return "/".join(report.split("/")[-4:-2])
+def _direction_name(place: str) -> str:
+    return "/".join(place.split("/")[-2:])
 
 
-def _read_one(path: str) -> Report | str:
-    """A report that matches the files beside it, or what is wrong with it."""
+def _read_one(path: str, stamps: Stamps) -> Facts | str:
+    """The facts of a report that matches the files beside it, or what is wrong with it."""
+    folder = Path(path).parent
     try:
-        return read_whole(Path(path).parent, complete=False).report
+        report = _kept(folder, stamps)
+        Stored(folder, report).check_whole(complete=False)
     except (TSTBenchError, OSError) as error:
         return str(error)
+    if report.direction.count("-to-") != 1:
+        return f"{path}: {report.direction!r} is not a direction: <source>-to-<target>"
+    if not report.scores:
+        return f"{path} has no scores: there is nothing to show"
+    return Facts.of(report)
 
 
-def _checked(path: Path, result: Report | str) -> Report:
-    """The report, if it was read and its direction is valid."""
-    if isinstance(result, str):
-        raise InputError(result)
-    if result.direction.count("-to-") != 1:
-        raise InputError(f"{path}: {result.direction!r} is not a direction: <source>-to-<target>")
-    if not result.scores:
-        raise InputError(f"{path} has no scores: there is nothing to show")
-    return result
-
-
-def _by_direction(
-    found: Iterable[tuple[Path, Report]], files: Mapping[str, object], *, public: bool
-) -> dict[str, tuple[Entry, ...]]:
-    """Entries by direction, in the order found."""
-    grouped: dict[str, list[Entry]] = {}
-    for path, report in found:
-        direction = _direction(report.direction)
-        facts = DATASETS.get(direction.dataset)
-        licensed = facts is not None and facts.licensed
-        has_samples = f"{path.parent}/samples.jsonl" in files and not (public and licensed)
-        entry = Entry(report.system.name, direction, path.parent, report, has_samples)
-        grouped.setdefault(report.direction, []).append(entry)
-    return {name: tuple(entries) for name, entries in grouped.items()}
+@lru_cache(maxsize=2048)  # 50 MB: the reports of a small board, of a large one those that are shown
+def _kept(folder: Path, stamps: Stamps) -> Report:  # noqa: ARG001 (of what was read)
+    return read_report(folder)
 
 
 def _direction(name: str) -> Direction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import cast
 
 from ...errors import InputError, unknown_name
@@ -10,6 +11,7 @@ from ...pipelines.rankings import Form, Layout, standings_text
 from ...pipelines.report import Report
 from ...pipelines.standings import Standings
 from .data import Board, Entry
+from .places import MOST_TESTED
 from .query import Query
 from .ranks import RankCache
 from .runs import result_of
@@ -49,10 +51,10 @@ def _shown(board: Board, query: Query, cache: RankCache) -> list[Sequence[Entry]
 def _standings(entries: Sequence[Entry]) -> Standings:
     """The reports under the names that the page shows, ranked as ``tstbench report`` ranks them."""
     stored = [result_of(entry, _labelled(entry)) for entry in entries]
-    try:
-        return Standings.of(stored)
-    except (InputError, OSError):  # damaged replicates: no test, so nothing is bold
-        return Standings(tuple(one.report for one in stored), {})
+    if len(stored) <= MOST_TESTED:
+        with suppress(InputError, OSError):  # damaged replicates
+            return Standings.of(stored)
+    return Standings(tuple(one.report for one in stored), {})  # no test, so nothing is bold
 
 
 def _safe(stem: str) -> str:

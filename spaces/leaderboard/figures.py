@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 BOUNDS = "Bounds: not ranked"
 MOST_DOTS = 25
+MOST_POINTS = 100  # systems; more would hide each other
 _LONGEST_SENTENCE = 400
 SERIES = (  # colour and shape of the n-th of a picture in which each system has its own
     ("fpft", "o"),
@@ -60,7 +61,9 @@ def trade_off(ranking: Ranking, across: Column, up: Column) -> Markup:
     """Two metrics against each other, with both intervals; better is right and up."""
     i, j = ranking.columns.index(across), ranking.columns.index(up)
     rows = [
-        r for r in ranking.rows if r.cells[i].value is not None and r.cells[j].value is not None
+        r
+        for r in (*ranking.systems[:MOST_POINTS], *ranking.bounds[:MOST_DOTS])
+        if r.cells[i].value is not None and r.cells[j].value is not None
     ]
     if not rows:
         return ui.quiet("No system has both scores.")
@@ -74,7 +77,7 @@ def trade_off(ranking: Ranking, across: Column, up: Column) -> Markup:
     points = tuple(
         Point(
             system=row.entry.label,
-            family=row.entry.report.system.family,
+            family=row.entry.facts.family,
             bound=_is_bound(row),
             x=row.cells[i].value or 0.0,
             y=row.cells[j].value or 0.0,
@@ -138,10 +141,10 @@ def dots(ranking: Ranking, column: Column) -> Markup:
     """One metric of each system with its interval, best on top; bounds below a title."""
     i = ranking.columns.index(column)
     sign = -1 if column.higher_is_better else 1
-    rows = [row for row in ranking.rows if row.cells[i].value is not None]
-    rows.sort(key=lambda row: sign * (row.cells[i].value or 0.0))
-    shown = [row for row in rows if not _is_bound(row)][:MOST_DOTS]
-    shown += [row for row in rows if _is_bound(row)]
+    places = np.argsort(sign * ranking.numbers[i].value, kind="stable")  # NaN last
+    ordered = [ranking.rows[k] for k in places if not np.isnan(ranking.numbers[i].value[k])]
+    shown = [row for row in ordered if not _is_bound(row)][:MOST_DOTS]
+    shown += [row for row in ordered if _is_bound(row)][:MOST_DOTS]
     chart = rows_picture(
         tuple(_dot_row(row, column, ranking, i) for row in shown),
         better_right(_title(column)),
@@ -188,7 +191,7 @@ def _dot_row(row: Ranked, column: Column, ranking: Ranking, i: int) -> Row:
     mark = Mark(
         value=cell.value or 0.0,
         interval=_bounds(cell),
-        family=row.entry.report.system.family,
+        family=row.entry.facts.family,
         hollow=bound,
         tip=_tip(row, (i,), ranking.columns),
     )
@@ -198,7 +201,7 @@ def _dot_row(row: Ranked, column: Column, ranking: Ranking, i: int) -> Row:
 
 def _families_legend(rows: Sequence[Ranked]) -> Markup:
     """The kinds of system in a picture, as the page orders them, and what is hollow."""
-    found = {row.entry.report.system.family for row in rows if not _is_bound(row)}
+    found = {row.entry.facts.family for row in rows if not _is_bound(row)}
     items = [(icon(f, kind.marker), kind.title) for f, kind in KINDS.items() if f in found]
     if any(_is_bound(row) for row in rows):
         items.append((icon("unknown", "o", hollow=True), "hollow: bounds, not ranked"))
@@ -220,7 +223,7 @@ def _title(column: Column) -> str:
 
 
 def _is_bound(row: Ranked) -> bool:
-    return row.entry.report.system.is_bound
+    return row.entry.facts.is_bound
 
 
 def _bounds(cell: Cell) -> tuple[float, float] | None:

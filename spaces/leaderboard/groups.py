@@ -8,14 +8,16 @@ does not contradict.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from ...errors import InputError
 from ...metrics.joint.calibration import WEIGHTS
 from ...metrics.signature import Signature
-from ...pipelines.report import Report, Score
 from .data import Entry, distinct
+from .facts import Layout, Measure, only
 
 # Fields about the data, not about the way of scoring: they differ by direction.
 _OF_THE_DATA = frozenset({"direction", "n", "data", "refs", "bleu"})
@@ -47,13 +49,9 @@ def settings(entries: Iterable[Entry]) -> tuple[Setting, ...]:
     the result does not depend on the order of the entries.
     """
     entries = tuple(entries)
-    ways = [ways_of_scoring(entry.report) for entry in entries]
+    kinds = Counter((entry.facts.fingerprint, entry.layout) for entry in entries)
     founders: list[tuple[str, dict[str, str]]] = []  # fingerprint, metric -> signature
-    pairs = [
-        (e.report.data.fingerprint, way)
-        for e, some in zip(entries, ways, strict=True)
-        for way in some
-    ]
+    pairs = [(data, way) for data, layout in kinds for way in ways_of_scoring(layout)]
     for data, way in sorted(pairs, key=lambda pair: (-len(pair[1]), _signature_text(pair[1]))):
         homes = [
             known for fingerprint, known in founders if fingerprint == data and _agree(way, known)
@@ -62,15 +60,7 @@ def settings(entries: Iterable[Entry]) -> tuple[Setting, ...]:
             known.update(way)
         if not homes:
             founders.append((data, dict(way)))
-    members = [
-        distinct(
-            _restricted(entry, known)
-            for entry, some in zip(entries, ways, strict=True)
-            if entry.report.data.fingerprint == fingerprint
-            and any(_agree(way, known) for way in some)
-        )
-        for fingerprint, known in founders
-    ]
+    members = [distinct(_members(entries, fingerprint, known)) for fingerprint, known in founders]
     labels = _labels([(known, group) for (_, known), group in zip(founders, members, strict=True)])
     found = [
         Setting(_key(fingerprint, known), label, known, group)
@@ -79,33 +69,35 @@ def settings(entries: Iterable[Entry]) -> tuple[Setting, ...]:
     return tuple(sorted(found, key=lambda s: (-len(s.entries), s.label, s.key)))
 
 
-def ways_of_scoring(report: Report) -> tuple[dict[str, str], ...]:
+@lru_cache(maxsize=4096)
+def ways_of_scoring(layout: Layout) -> tuple[dict[str, str], ...]:
     """The ways in which a report was scored: in each, a metric has one signature.
 
     Each score is in at least one way, together with the most similar scores of the other metrics:
     those of its profile that share most of its fields. A score that needs no scorer belongs to
     every profile.
     """
-    metrics = dict.fromkeys(score.metric for score in report.scores)
-    profiles = {score.profile for score in report.scores}
-    if len(profiles) < 2 and len(metrics) == len(report.scores):  # as nearly all are
-        return ({score.metric: report.column(score) for score in report.scores},)
+    metrics = dict.fromkeys(one.metric for one in layout)
+    profiles = {one.profile for one in layout}
+    if len(profiles) < 2 and len(metrics) == len(layout):  # as nearly all are
+        return ({one.metric: one.column for one in layout},)
     found = []
-    for anchor in report.scores:
+    for anchor in layout:
         way = {}
         for metric in metrics:
-            same = (anchor,) if metric == anchor.metric else report.scores_of(metric)
-            fitting = [s for s in same if s.profile == anchor.profile or "#" not in s.signature]
+            same = (
+                [anchor] if metric == anchor.metric else [o for o in layout if o.metric == metric]
+            )
+            fitting = [o for o in same if o.profile == anchor.profile or "#" not in o.signature]
             if fitting:
-                best = max(fitting, key=lambda score: _likeness(score, anchor))
-                way[metric] = report.column(best)
+                way[metric] = max(fitting, key=lambda one: _likeness(one, anchor)).column
         if way not in found:
             found.append(way)
     return tuple(found)
 
 
-def _likeness(one: Score, other: Score) -> tuple[bool, int]:
-    fields, others = (set(score.signature.split("|")[1:]) for score in (one, other))
+def _likeness(one: Measure, other: Measure) -> tuple[bool, int]:
+    fields, others = (set(measure.signature.split("|")[1:]) for measure in (one, other))
     return one.profile == other.profile, len(fields & others)
 
 
@@ -120,6 +112,7 @@ def choose(found: Sequence[Setting], key: str) -> Setting:
     return next((setting for setting in found if setting.key == key), found[0])
 
 
+@lru_cache(maxsize=4096)
 def protocol(signature: str) -> str:
     """What a signature says about the way of scoring, without the data: equal across directions.
 
@@ -158,12 +151,18 @@ def protocol_key(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()[:8]
 
 
-def _restricted(entry: Entry, signatures: Mapping[str, str]) -> Entry:
-    """The entry with only the scores of a setting; unchanged if it has no others."""
-    report = entry.report.only(set(signatures.values()))
-    return (
-        entry if len(report.scores) == len(entry.report.scores) else replace(entry, report=report)
-    )
+def _members(
+    entries: Iterable[Entry], fingerprint: str, known: Mapping[str, str]
+) -> Iterator[Entry]:
+    """The entries that a setting does not contradict, with only its scores."""
+    columns = frozenset(known.values())
+    fits: dict[Layout, bool] = {}
+    for entry in entries:
+        layout = entry.layout
+        if layout not in fits:
+            fits[layout] = any(_agree(way, known) for way in ways_of_scoring(layout))
+        if fits[layout] and entry.facts.fingerprint == fingerprint:
+            yield entry if only(layout, columns) is layout else replace(entry, columns=columns)
 
 
 def _signature_text(way: Mapping[str, str]) -> str:
@@ -183,7 +182,7 @@ def _key(fingerprint: str, signatures: Mapping[str, str]) -> str:
 
 def _labels(found: Sequence[tuple[Mapping[str, str], tuple[Entry, ...]]]) -> list[str]:
     """The profile; if several settings share it, also the fields in which they differ."""
-    profiles = ["/".join(sorted({e.report.profile for e in group})) for _, group in found]
+    profiles = ["/".join(sorted({e.layout.profile for e in group})) for _, group in found]
     facets = [_facets(signatures, group) for signatures, group in found]
     labels = []
     for profile, own in zip(profiles, facets, strict=True):
@@ -200,7 +199,7 @@ def _labels(found: Sequence[tuple[Mapping[str, str], tuple[Entry, ...]]]) -> lis
 
 def _facets(signatures: Mapping[str, str], group: tuple[Entry, ...]) -> dict[str, str]:
     """The fields of all signatures of a setting; those shared by most metrics appear once."""
-    facets = {"data": group[0].report.data.fingerprint[:8]}
+    facets = {"data": group[0].facts.fingerprint[:8]}
     for metric in sorted(signatures):
         try:
             fields = Signature.parse(signatures[metric]).as_dict()

@@ -15,7 +15,6 @@ from markupsafe import Markup, escape
 
 from ...metrics.units import DASH
 from ...pipelines.ranked_table import DOUBT
-from ...pipelines.report import SystemInfo
 from ..templates import environment
 from .words import (
     ASPECT_TITLES,
@@ -23,6 +22,7 @@ from .words import (
     interval_text,
     metric_title,
     number,
+    parallel_key,
     parallel_text,
     rank_text,
     styles_text,
@@ -83,17 +83,10 @@ def _environment() -> Environment:
         interval_text=interval_text,
         metric_title=metric_title,
         number=number,
-        parallel_key=_parallel_key,
+        parallel_key=parallel_key,
         parallel_text=parallel_text,
         rank_text=rank_text,
         styles_text=styles_text,
         unit_text=unit_text,
     )
     return made
-
-
-def _parallel_key(system: SystemInfo) -> str:
-    """The value for the filter by training data."""
-    if system.is_bound:  # nothing was trained
-        return "unknown"
-    return {True: "yes", False: "no", None: "unknown"}[system.needs_parallel]

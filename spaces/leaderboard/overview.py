@@ -6,9 +6,11 @@ A column is one direction scored in one way, so that what stands in a column is 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -17,8 +19,11 @@ from ...errors import InputError
 from ...metrics.registry import METRICS
 from ...metrics.signature import Signature
 from .data import Board, Entry, distinct
+from .facts import Measure
 from .groups import protocol, protocol_key
 from .runs import together
+
+_AT_ONCE = 256  # systems that are compared with all others in one step: of 10,000, 20 MB a table
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,11 @@ class OverviewColumn:
     direction: Direction
     signature: str
     edition: str | None  # tells columns of one direction apart, where there are several
+
+    @property
+    def key(self) -> str:
+        """Unique among the columns of a table."""
+        return f"{self.direction.name}#{self.edition}" if self.edition else self.direction.name
 
 
 @dataclass(frozen=True)
@@ -48,10 +58,10 @@ class OverviewRow:
     mean: float | None
     won: float = 0.5
 
-    @property
+    @cached_property
     def is_bound(self) -> bool:
         """Whether it is shown without a rank."""
-        return any(entry is not None and entry.report.system.is_bound for entry in self.entries)
+        return any(entry is not None and entry.facts.is_bound for entry in self.entries)
 
     @property
     def covered(self) -> int:
@@ -113,19 +123,21 @@ def build_overview(
         wanted: the key of a protocol; if it is not available, the one with most entries.
         dataset: only the directions of this one; if it is not available, all.
     """
-    found = Counter(score.metric for entry in board.entries for score in entry.report.scores)
-    if not found:
+    if not board.entries:
         return None
+    found: Counter[str] = Counter()
+    for layout, count in Counter(entry.layout for entry in board.entries).items():
+        found.update({measure.metric: count for measure in layout})
     known = list(METRICS)
     metrics = sorted(found, key=lambda m: (known.index(m) if m in METRICS else len(known), m))
     if metric not in found:
         metric = "joint" if "joint" in found else max(metrics, key=lambda m: found[m])
     by_protocol: dict[str, list[Entry]] = {}
     for entry in board.entries:
-        for score in entry.report.scores_of(metric):  # several, by several protocols
-            column = entry.report.column(score)
-            alone = replace(entry, report=entry.report.only({column}))
-            by_protocol.setdefault(protocol(column), []).append(alone)
+        for measure in entry.layout:
+            if measure.metric == metric:  # several, by several protocols
+                alone = replace(entry, columns=frozenset({measure.column}))
+                by_protocol.setdefault(protocol(measure.column), []).append(alone)
     protocols = sorted(by_protocol, key=lambda p: (-len(by_protocol[p]), p))
     chosen = next((p for p in protocols if protocol_key(p) == wanted), protocols[0])
     all_entries = _one_way_each([by_protocol[p] for p in (chosen, *protocols) if p in by_protocol])
@@ -133,8 +145,8 @@ def build_overview(
     datasets = tuple(dict.fromkeys(d.dataset for d in board.directions if d.dataset in used))
     dataset = dataset if dataset in datasets else ""
     entries = [e for e in all_entries if dataset in ("", e.direction.dataset)]
-    columns = _columns(entries, metric, board.directions)
-    sample = entries[0].report.scores[0]
+    columns = _columns(entries, board.directions)
+    sample = _measure(entries[0])
     why_no_mean = _why_no_mean(columns, sample.unit)
     sign = 1 if sample.higher_is_better else -1
     return Overview(
@@ -162,15 +174,26 @@ def _one_way_each(protocols: Sequence[Sequence[Entry]]) -> list[Entry]:
     return found
 
 
-def _columns(
-    entries: Sequence[Entry], metric: str, directions: Sequence[Direction]
-) -> list[OverviewColumn]:
+def _measure(entry: Entry) -> Measure:
+    """What the only score is of an entry that has no other."""
+    return entry.layout.measures[0]
+
+
+def _value(entry: Entry | None) -> float | None:
+    if entry is None:
+        return None
+    measures = entry.facts.layout.measures
+    column = _measure(entry).column
+    place = next(i for i, measure in enumerate(measures) if measure.column == column)
+    value = float(entry.facts.numbers[place, 0])
+    return None if math.isnan(value) else value
+
+
+def _columns(entries: Sequence[Entry], directions: Sequence[Direction]) -> list[OverviewColumn]:
     """One column per signature, in the order of the directions."""
     found: dict[tuple[str, str], Direction] = {}
     for entry in entries:
-        score = entry.report.score(metric)
-        if score is not None:
-            found[entry.direction.name, entry.report.column(score)] = entry.direction
+        found[entry.direction.name, _measure(entry).column] = entry.direction
     order = {direction.name: place for place, direction in enumerate(directions)}
     names = [name for name, _ in found]
     return [
@@ -221,7 +244,7 @@ def _rows(
             system, tuple(own), values, (None,) * len(columns), _mean(values) if means else None
         )
         for system, own in cells.items()
-        for values in [tuple(entry.report.scores[0].value if entry else None for entry in own)]
+        for values in [tuple(map(_value, own))]
     ]
     found: list[OverviewRow] = []
     for bound in (False, True):
@@ -242,7 +265,7 @@ def _cells(
     place = {(c.direction.name, c.signature): i for i, c in enumerate(columns)}
     by_column: dict[int, list[Entry]] = {}
     for entry in entries:
-        i = place[entry.direction.name, entry.report.column(entry.report.scores[0])]
+        i = place[entry.direction.name, _measure(entry).column]
         by_column.setdefault(i, []).append(entry)
     by_system: dict[str, list[Entry | None]] = {}
     for i, found in by_column.items():
@@ -292,13 +315,16 @@ def shares_won(ranks: Sequence[Sequence[float | None]]) -> list[float]:
     if not ranks:
         return []
     table = np.array(ranks, dtype=float)
-    present = ~np.isnan(table)
-    filled = np.where(present, table, 0.0)
-    # For each pair, both summed over the columns that both have: own ranks, and the other's.
-    own = filled @ present.T
-    ahead = own.T - own
-    met = (present.astype(int) @ present.T.astype(int)) > 0
-    np.fill_diagonal(met, False)
-    won = ((ahead > 0) + 0.5 * (ahead == 0)) * met
-    share = np.where(met.any(axis=1), won.sum(axis=1) / np.maximum(met.sum(axis=1), 1), 0.5)
-    return [round(float(one), 9) for one in share]
+    present = (~np.isnan(table)).astype(float)
+    filled = np.where(present > 0, table, 0.0)
+    share: list[float] = []
+    for start in range(0, len(table), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        # For each pair, both summed over the columns that both have: own ranks, and the other's.
+        ahead = present[some] @ filled.T - filled[some] @ present.T
+        met = present[some] @ present.T > 0
+        met[np.arange(len(met)), start + np.arange(len(met))] = False
+        won = (((ahead > 0) + 0.5 * (ahead == 0)) * met).sum(axis=1)
+        others = met.sum(axis=1)
+        share += np.where(others > 0, won / np.maximum(others, 1), 0.5).tolist()
+    return [round(one, 9) for one in share]

@@ -11,17 +11,18 @@ from ...metrics.registry import caution
 from ...pipelines.meta import known as agreement
 from ...plots.rows import Mark, Row
 from .address import missing
-from .data import Board, dataset_title, direction_title
+from .data import Board, Entry, dataset_title, direction_title
 from .figures import SERIES, better_right, icon, rows_picture
 from .groups import protocol_key
 from .markup import join, render, ui
-from .overview import Overview
+from .overview import Overview, OverviewRow
 from .places import bold
 from .query import VIEWS, Query
 from .ranks import RankCache
 from .runs import deviation
 from .scene import View
 from .standings import Standings
+from .window import LONG, Window, window
 from .words import BOLD, BOUNDS, metric_title, number, shortened, unit_text
 
 _LONGEST_NAME = 32
@@ -29,7 +30,9 @@ _LONGEST_NAME = 32
 
 def overview_view(board: Board, query: Query, ranks: RankCache) -> View:
     """All directions: systems x directions, for one metric."""
-    overview = ranks.overview(board, query)
+    overview, pending = ranks.overview_soon(board, query)
+    if pending:
+        return View(ui.notice("The table is being made."), VIEWS["overview"], pending=True)
     if overview is None:
         return View(ui.nothing_yet(board), VIEWS["overview"])
     standings, pending = ranks.standings(board, overview)
@@ -49,9 +52,33 @@ def overview_view(board: Board, query: Query, ranks: RankCache) -> View:
         standings=standings,
         title=metric_title(overview.metric),
         whole=query.rows == "all",
+        window=_window(overview, query) if len(overview.systems) > LONG else None,
     )
     title = f"{metric_title(overview.metric)} on all directions"
     return View(html, title, pending=pending)
+
+
+def _window(overview: Overview, query: Query) -> Window[OverviewRow]:
+    """The rows of a long table as the link sorts and searches them; without a choice, by wins."""
+    key, worst = query.sort.removeprefix("-"), query.sort.startswith("-")
+    columns = [column.key for column in overview.columns]
+    higher = {"system": False, "rank": False, "mean": overview.higher_is_better}
+    higher |= dict.fromkeys(columns, overview.higher_is_better)
+    place = {row.system: -i for i, row in enumerate(overview.rows)}
+
+    def value(row: OverviewRow) -> float | str | None:
+        if key in columns:
+            return row.values[columns.index(key)]
+        if key == "rank":
+            return row.mean_rank if row.covered == len(row.values) else None
+        named = {"system": row.system.casefold(), "mean": row.mean}
+        return named[key] if key in named else place[row.system]
+
+    def about(row: OverviewRow) -> tuple[str, Entry]:
+        return row.system, next(entry for entry in row.entries if entry is not None)
+
+    descending = higher.get(key, True) != worst
+    return window(overview.systems, overview.bounds, query, about, value, descending=descending)
 
 
 def _notes(query: Query, overview: Overview) -> list[Markup | None]:

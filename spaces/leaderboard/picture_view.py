@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
 from markupsafe import Markup
 
 from ...errors import TSTBenchError
@@ -15,7 +16,7 @@ from ...pipelines.analysis.style_space import NEIGHBOURS
 from .address import missing
 from .correlation import correlate
 from .data import Board, Entry, direction_title
-from .figures import MOST_DOTS, dots, lengths, style_cloud, trade_off
+from .figures import MOST_DOTS, MOST_POINTS, dots, lengths, style_cloud, trade_off
 from .markup import join, ui
 from .query import VIEWS, Query
 from .ranking import Column, Ranking
@@ -23,6 +24,7 @@ from .ranks import RankCache
 from .samples import load_samples
 from .scene import Scene, View, open_scene
 from .style_map import SEPARATED, StyleMap, style_map
+from .window import LONG
 
 _MOST_LENGTHS = 12  # systems whose texts are read for their lengths
 _CONTENT = ("multi_bleu", "r_bleu", "s_bleu", "multi_bert", "r_bert", "s_bert")
@@ -105,6 +107,8 @@ def _trade_offs(
             "Lines are 95% intervals. Ringed: the Pareto front; a system left of and below its "
             "line is beaten on both. Where names have no room, point at a mark to read its name."
         )
+        if len(ranking.systems) > MOST_POINTS:
+            caption += f" Shown: the best {MOST_POINTS} of {len(ranking.systems):,} systems."
         picture = trade_off(ranking, style, other)
         boxes.append(ui.figure(key, f"Style against {key}", caption, picture))
     return boxes
@@ -112,11 +116,11 @@ def _trade_offs(
 
 def _dots(ranking: Ranking, column: Column) -> list[Markup]:
     i = ranking.columns.index(column)
-    rows = [row for row in ranking.rows if row.cells[i].value is not None]
-    if not rows:
+    there = ~np.isnan(ranking.numbers[i].value)
+    if not there.any():
         return []
     caption = "Best on top, with 95% intervals. Dashed lines lead to the bounds below."
-    count = sum(not row.entry.report.system.is_bound for row in rows)
+    count = np.count_nonzero(there[: len(ranking.systems)])
     if count > MOST_DOTS:
         caption += f" Shown: the best {MOST_DOTS} of {count}."
     title = f"{column.title} of each system"
@@ -163,7 +167,8 @@ def _map_box(scene: Scene, query: Query) -> Markup:
     entries = _with_texts(scene)
     if not entries:
         return ui.no_picture(title, _NO_TEXTS)
-    options = [("", "no system"), *((entry.label, entry.label) for entry in entries)]
+    labels = dict.fromkeys([*(entry.label for entry in entries[:LONG]), query.system])
+    options = [("", "no system"), *((label, label) for label in filter(None, labels))]
     caption = (
         "t-SNE of sentence embeddings (all-MiniLM-L6-v2). Neighbours are similar; distances "
         "between distant points and the axes have no meaning. Point at a mark to read."
@@ -215,7 +220,7 @@ def _separation_text(found: StyleMap) -> str:
 
 
 def _with_texts(scene: Scene) -> Sequence[Entry]:
-    return [row.entry for row in scene.ranking.rows if row.entry.has_samples]
+    return [entry for entry in scene.ranking.entries if entry.has_samples]
 
 
 def _drawn(make: Callable[[], Markup]) -> Markup:

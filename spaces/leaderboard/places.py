@@ -18,6 +18,7 @@ from ...pipelines.ranking import Bootstrapped, rank_values
 from .data import Entry
 from .runs import result_of
 
+MOST_TESTED = 500  # systems: each two are compared, and the replicates of 500 take a GB
 Name = TypeVar("Name", bound=Hashable)
 
 
@@ -43,16 +44,22 @@ class Place:
 ComputedPlaces = Mapping[str, Mapping[str, Place]]  # metric -> label -> place
 
 
-def plain_places(values: Mapping[Name, float], higher_is_better: bool) -> dict[Name, Place]:
-    """Places by value alone, shared by equal values, without a test.
+def plain_ranks(values: np.ndarray, higher_is_better: bool) -> tuple[np.ndarray, np.ndarray]:
+    """First and last rank by value alone, shared by equal values, without a test; 0 for NaN.
 
-    >>> {name: place.ranks for name, place in plain_places({"a": 3.0, "b": 5.0}, True).items()}
-    {'a': (2, 2), 'b': (1, 1)}
+    >>> [ranks.tolist() for ranks in plain_ranks(np.array([3.0, 5.0, np.nan, 3.0]), True)]
+    [[2, 1, 0, 2], [3, 1, 0, 3]]
     """
-    array = np.array(list(values.values()), dtype=float) * (1 if higher_is_better else -1)
-    ordered = np.sort(-array)
-    first = np.searchsorted(ordered, -array, side="left") + 1
-    last = np.searchsorted(ordered, -array, side="right")
+    worse = -values if higher_is_better else values
+    ordered = np.sort(worse[~np.isnan(worse)])
+    first = np.searchsorted(ordered, worse, side="left") + 1
+    last = np.searchsorted(ordered, worse, side="right")
+    return np.where(np.isnan(worse), 0, first), np.where(np.isnan(worse), 0, last)
+
+
+def plain_places(values: Mapping[Name, float], higher_is_better: bool) -> dict[Name, Place]:
+    """The same by name."""
+    first, last = plain_ranks(np.array(list(values.values()), dtype=float), higher_is_better)
     return {
         name: Place(int(a), int(b), best=int(a) == 1)
         for name, a, b in zip(values, first, last, strict=True)
@@ -61,7 +68,7 @@ def plain_places(values: Mapping[Name, float], higher_is_better: bool) -> dict[N
 
 def computed_places(entries: Sequence[Entry]) -> ComputedPlaces:
     """Compare the replicates of all entries, for each metric whose values all have them."""
-    entries = [entry for entry in entries if not entry.report.system.is_bound]
+    entries = [entry for entry in entries if not entry.facts.is_bound]
     replicates = {entry.label: replicates_of(entry) for entry in entries}
     higher_is_better = {
         score.metric: score.higher_is_better for entry in entries for score in entry.report.scores

@@ -21,7 +21,7 @@ _LONGEST = 1000  # characters of one parameter: links are typed, sent and logged
 
 @dataclass(frozen=True)
 class Query:
-    """The parameters that the server needs; sorting and filtering rows is done in the browser.
+    """The parameters that the server needs; rows of a short table are sorted in the browser.
 
     Every value comes from a link: names are looked up, never used directly.
     """
@@ -42,6 +42,12 @@ class Query:
     texts: str = ""
     p: str = "1"
     rows: str = ""  # "all" for more than the first of a long table
+    sort: str = ""  # this and the next are of a table that comes in windows
+    q: str = ""
+    family: str = ""
+    parallel: str = ""
+    from_: str = ""
+    to: str = ""
     known: str = field(default="", compare=False)  # the revision that a waiting page shows
     unknown_view: str = ""  # what the link asked for instead of a view
 
@@ -54,8 +60,10 @@ class Query:
         """
         if not isinstance(raw, Mapping):
             return cls()
-        known = {f.name for f in fields(cls)}
-        values = {k: str(v)[:_LONGEST] for k, v in raw.items() if k in known and v is not None}
+        known = {f.name.rstrip("_"): f.name for f in fields(cls)}
+        values = {
+            known[k]: str(v)[:_LONGEST] for k, v in raw.items() if k in known and v is not None
+        }
         values.pop("unknown_view", None)
         if values.get("view", "") not in (*VIEWS, SYSTEM):
             values["unknown_view"] = values.pop("view", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -13,10 +14,11 @@ from ...pipelines.ranked_table import DOUBT, no_power
 from .data import Board, direction_title
 from .markup import SHOWN, render, ui
 from .query import VIEWS, Query
-from .ranking import Cell, Column
+from .ranking import Cell, Column, Ranking, Row
 from .ranks import RankCache
 from .runs import ABOUT
 from .scene import Scene, View, open_scene
+from .window import LONG, Window, window
 from .words import (
     ASPECT_TITLES,
     BOLD,
@@ -30,6 +32,7 @@ def ranking_view(board: Board, query: Query, ranks: RankCache) -> View:
     if scene is None:
         return View(ui.nothing_yet(board), VIEWS["ranking"])
     ranking, whole = scene.ranking, query.rows == "all"
+    cut = _window(ranking, query) if len(ranking.systems) > LONG else None
     overall = [column for column in ranking.columns if column.aspect == "overall"]
     html = render(
         "ranking.html",
@@ -37,18 +40,22 @@ def ranking_view(board: Board, query: Query, ranks: RankCache) -> View:
         agreement=agreement,
         board=board,
         columns=ranking.columns,
+        dates=sorted({d for row in ranking.systems if (d := row.entry.facts.date)}),
         direction=scene.direction.name,
         groups=_groups(ranking.columns),
+        kinds={entry.facts.family for entry in ranking.entries},
         line_of=_line,
-        lines=_how_to_read(scene, None if whole else SHOWN),
+        lines=_how_to_read(scene, _shown(ranking, None if whole else SHOWN, cut)),
         notes=scene.notes,
         overall=overall,
+        parallel={row.entry.facts.needs_parallel for row in ranking.systems},
         pickers=scene.pickers(),
         ranking=ranking,
         reported=board.reported.of(scene.direction),
         reported_problem=board.reported.problem,
         whole=whole,
         why=_why(overall) if overall else "",
+        window=cut,
     )
     count = len(ranking.systems)
     title = f"{direction_title(scene.direction)} \N{EN DASH} {count} system{'s' * (count != 1)}"
@@ -95,7 +102,42 @@ def _why(overall: Sequence[Column]) -> str:
     return said
 
 
-def _how_to_read(scene: Scene, rows: int | None) -> list[str]:
+def _window(ranking: Ranking, query: Query) -> Window[Row]:
+    """The rows of a long table as the link sorts and filters them."""
+    key, worst = query.sort.removeprefix("-"), query.sort.startswith("-")
+    keys = [column.key for column in ranking.columns]
+    if key in ("system", "date"):
+        descending = worst
+    else:
+        i = keys.index(key) if key in keys else 0
+        values = ranking.numbers[i].value.tolist()
+        descending = ranking.columns[i].higher_is_better != (worst and key in keys)
+
+    def value(row: Row) -> float | str | None:
+        if key == "system":
+            return row.entry.label.casefold()
+        if key == "date":
+            return row.entry.facts.date
+        found: float = values[row.place]
+        return None if math.isnan(found) else found
+
+    return window(
+        ranking.systems,
+        ranking.bounds,
+        query,
+        lambda row: (row.entry.label, row.entry),
+        value,
+        descending=descending,
+    )
+
+
+def _shown(ranking: Ranking, most: int | None, cut: Window[Row] | None) -> list[Row]:
+    """The rows on the page."""
+    systems, bounds = (cut.rows, cut.bounds) if cut else (ranking.systems, ranking.bounds)
+    return [*systems[:most], *bounds[:most]]
+
+
+def _how_to_read(scene: Scene, rows: Sequence[Row]) -> list[str]:
     """The legend below the ranking, for what is on the page, such as the first rows."""
     setting, ranking = scene.setting, scene.ranking
     tested = {column.tested for column in ranking.columns if not column.human}
@@ -119,6 +161,8 @@ def _how_to_read(scene: Scene, rows: int | None) -> list[str]:
             "the best mean is bold there."
         )
     for i, column in enumerate(ranking.columns):
+        if column.tested == "untested":
+            continue
         sign = -1 if column.higher_is_better else 1
         best_first = sorted(
             (sign * value, not row.cells[i].best, row.entry.label)
@@ -127,7 +171,7 @@ def _how_to_read(scene: Scene, rows: int | None) -> list[str]:
         )
         if said := no_power([(name, not plain) for _, plain, name in best_first]):
             lines.append(f"{column.title}: {said}.")
-    if any(row.entry.runs for row in ranking.rows):
+    if any(entry.runs for entry in ranking.entries):
         lines.append(ABOUT)
     if ranking.bounds:
         lines.append(BOUNDS)
@@ -139,7 +183,7 @@ def _how_to_read(scene: Scene, rows: int | None) -> list[str]:
     lines += (f"† {note}." for note in dict.fromkeys(c.caution for c in ranking.columns) if note)
     lines += (
         f"{DOUBT} {row.entry.label}: {'; '.join(row.entry.report.warnings)}."
-        for row in (*ranking.systems[:rows], *ranking.bounds[:rows])
+        for row in rows
         if row.entry.report.warnings
     )
     if len(scene.settings) > 1:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent import futures
+from dataclasses import replace
 from functools import partial
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from .data import Board
-from .groups import Setting
+from .groups import Setting, settings
 from .overview import Overview, build_overview
-from .places import ComputedPlaces, computed_places
+from .places import MOST_TESTED, ComputedPlaces, computed_places
 from .query import Query
 from .ranking import Ranking, build_ranking
+from .runs import together
 from .standings import Standings, standings
 
 _PATIENCE = 0.25  # seconds that a first view may wait, enough for small boards
 _KEPT = 64
-_TABLES = 8  # of each kind
+_MANY = 10_000  # reports, of which the table of all directions takes longer
+_TABLES = 20  # of each kind: a system's page asks for those of all directions
 Result = TypeVar("Result")
 
 
@@ -33,10 +36,21 @@ class RankCache:
 
     def get(self, board: Board, setting: Setting) -> tuple[ComputedPlaces, bool]:
         """The places known so far in a setting, and whether more are being computed."""
-        if len(setting.entries) < 2:
+        if not _is_tested(setting):
             return {}, False
         found = self._soon(*_places(board, setting))
         return found or {}, found is None
+
+    def settings(self, board: Board, direction: str, *, each_run: bool) -> tuple[Setting, ...]:
+        """How a direction was scored; perhaps with each run of a system for itself."""
+
+        def make() -> tuple[Setting, ...]:
+            found = settings(board.of(direction))
+            if each_run:
+                return found
+            return tuple(replace(one, entries=together(one.entries)) for one in found)
+
+        return self.table("settings", (board.revisions[direction], direction, each_run), make)
 
     def ranking(self, board: Board, setting: Setting) -> tuple[Ranking, bool]:
         """The table with these places."""
@@ -50,6 +64,14 @@ class RankCache:
         asked = (query.metric, query.protocol, query.dataset)
         make = partial(build_overview, board, *asked)
         return self.table("overview", (board.revision, *asked), make)
+
+    def overview_soon(self, board: Board, query: Query) -> tuple[Overview | None, bool]:
+        """The same, and whether it is still being made, as a long one is behind."""
+        if len(board.entries) <= _MANY:
+            return self.overview(board, query), False
+        key = ("overview", board.revision, query.metric, query.protocol, query.dataset)
+        found = self._soon(key, lambda: (self.overview(board, query),))
+        return (None, True) if found is None else (found[0], False)
 
     def table(
         self,
@@ -75,7 +97,7 @@ class RankCache:
 
     def ask(self, board: Board, settings: Iterable[Setting]) -> None:
         """Have the places of many settings computed: one moment for all instead of one for each."""
-        wanted = [self._asked(*_places(board, s))[0] for s in settings if len(s.entries) > 1]
+        wanted = [self._asked(*_places(board, s))[0] for s in settings if _is_tested(s)]
         futures.wait(wanted, timeout=_PATIENCE)
 
     def standings(self, board: Board, overview: Overview) -> tuple[Standings, bool]:
@@ -115,6 +137,10 @@ class RankCache:
             return future.result(timeout=0 if known else _PATIENCE)
         except futures.TimeoutError:  # before Python 3.11 not the built-in one
             return None
+
+
+def _is_tested(setting: Setting) -> bool:
+    return 2 <= len(setting.entries) <= MOST_TESTED
 
 
 def _places(board: Board, setting: Setting) -> tuple[object, Callable[[], ComputedPlaces]]:

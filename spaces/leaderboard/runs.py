@@ -12,6 +12,7 @@ from ...pipelines.report import Report, Score
 from ...pipelines.results import Stored
 from ...pipelines.seeds import MeanOfRuns, MeanScore, pooled
 from .data import Entry
+from .facts import Facts
 
 ABOUT = (
     "±: standard deviation over runs of one system that differ in their training seed, behind "
@@ -37,9 +38,11 @@ class _Placed:
 
 
 def together(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """The entries of one direction; the runs of a system have become one entry, their mean."""
-    found: list[Entry] = []
-    for one in pooled([_Placed(entry) for entry in entries]):
+    """The entries of one direction; behind them those of the systems that have runs, as means."""
+    entries = tuple(entries)
+    found = [entry for entry in entries if not entry.facts.seed_run]
+    names = [entry.facts.name for entry in found]
+    for one in pooled([_Placed(entry) for entry in entries if entry.facts.seed_run], names):
         if isinstance(one, _Placed):
             found.append(one.entry)
             continue
@@ -51,7 +54,10 @@ def together(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 @lru_cache(maxsize=512)  # a mean reads the replicates of every run
 def _mean(runs: tuple[Entry, ...], name: str) -> Entry:
     report = MeanOfRuns(tuple(_Placed(run) for run in runs), name).report
-    return replace(runs[0], label=name, report=report, has_samples=False, runs=runs)
+    facts = Facts.of(report)
+    return replace(
+        runs[0], label=name, facts=facts, held=report, has_samples=False, columns=None, runs=runs
+    )
 
 
 def result_of(entry: Entry, report: Report | None = None) -> Stored | MeanOfRuns:

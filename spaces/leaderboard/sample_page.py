@@ -17,6 +17,7 @@ from .ranks import RankCache
 from .sample_view import Reading, sentences
 from .samples import ORDERS, Order, arrange, load_samples, sentence_metrics, sides
 from .scene import Scene, View, open_scene
+from .window import LONG
 from .words import metric_title
 
 PER_PAGE = 5
@@ -29,8 +30,7 @@ def samples_view(board: Board, query: Query, ranks: RankCache) -> View:
     if scene is None:
         return View(ui.nothing_yet(board), VIEWS["samples"])
     title = f"Samples of {direction_title(scene.direction)}"
-    entries = [row.entry for row in scene.ranking.rows if row.entry.has_samples]
-    available = sorted(entries, key=lambda entry: entry.report.system.is_bound)
+    available = [entry for entry in scene.ranking.entries if entry.has_samples]
     if not available:
         return View(join([ui.bar(scene.pickers()), scene.notes, no_texts(scene)]), title)
     chosen = _chosen(available, query)
@@ -130,7 +130,9 @@ def _system_menu(
         second=second.label,
     )
     hint = f"Up to {MOST_SYSTEMS} at a time." if len(available) > MOST_SYSTEMS else None
-    labels = [[entry.label for entry in some] for some in (available, chosen)]
+    listed = [*chosen, *(e for e in available[:LONG] if e not in chosen)]
+    listed.sort(key=available.index)
+    labels = [[entry.label for entry in some] for some in (listed, chosen)]
     return ui.systems_menu(*labels, hint, versus)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
 from markupsafe import Markup
@@ -11,12 +11,11 @@ from markupsafe import Markup
 from ...datasets_scripts.directions import Direction
 from .address import missing, missing_direction
 from .data import Board, dataset_title, direction_title
-from .groups import Setting, choose, settings
+from .groups import Setting, choose
 from .markup import ui
 from .query import Query
 from .ranking import Ranking
 from .ranks import RankCache
-from .runs import together
 
 
 @dataclass(frozen=True)
@@ -85,9 +84,7 @@ def open_scene(
         direction = _first(board, directions)
         shown = direction_title(direction)
         notes.append(missing_direction(board, query.direction, shown, query.view))
-    found = settings(board.of(direction.name))
-    if not each_run:
-        found = tuple(replace(one, entries=together(one.entries)) for one in found)
+    found = ranks.settings(board, direction.name, each_run=each_run)
     setting = choose(found, query.setting)
     keys = [one.key for one in found]
     notes.append(missing("way of scoring", query.setting, keys, f"the one of {setting.label}"))

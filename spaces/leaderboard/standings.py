@@ -10,7 +10,7 @@ import numpy as np
 from ...pipelines.ranking import Bootstrapped
 from .data import Entry
 from .overview import Overview, ranks_of
-from .places import Place, plain_places, replicates_of, tested_places
+from .places import MOST_TESTED, Place, plain_places, replicates_of, tested_places
 
 _INTERVAL = (2.5, 97.5)  # percentiles
 
@@ -60,8 +60,9 @@ def _values(overview: Overview, i: int) -> dict[str, float]:
 
 def _column_replicates(overview: Overview, i: int) -> Mapping[str, Bootstrapped]:
     """The replicates of a column's systems; none unless all of them have some of one shape."""
-    found = {}
-    for system, entry in _entries(overview, i).items():
+    found: dict[str, Bootstrapped] = {}
+    entries = _entries(overview, i)
+    for system, entry in entries.items() if len(entries) <= MOST_TESTED else ():
         own = replicates_of(entry).get(entry.report.scores[0].key)
         if own is None:
             return {}
@@ -82,7 +83,7 @@ def mean_rank_intervals(
     ranks: list[dict[str, np.ndarray]] = []
     for found in replicates:
         drawn = np.array([sign * one.replicates for one in found.values()])
-        if np.isnan(drawn).all():  # too few sentences
+        if np.isnan(drawn).all():  # too few sentences, or too many systems
             ranks.append({})
             continue
         drawn = np.where(np.isnan(drawn), -np.inf, drawn)  # undefined is worst

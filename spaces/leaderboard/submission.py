@@ -264,7 +264,7 @@ def check_system(
             "the name needs 1 to 100 letters, digits, spaces or . _ + -, and at least one letter "
             "or digit"
         )
-    taken = {fold(e.report.system.name): e.report.system.name for e in board.of(direction)}
+    taken = {fold(e.facts.name): e.facts.name for e in board.of(direction)}
     if fold(name) in taken:
         raise _taken(taken[fold(name)], direction, name)
     try:
@@ -314,7 +314,7 @@ def check_outputs(board: Board, path: Path, direction: str, system: SystemInfo) 
     """
     test_set = load_test_set(direction)
     outputs = read_outputs(path, test_set, system.name)
-    others = {entry.label: entry.report.outputs_sha256 for entry in board.of(direction)}
+    others = {entry.label: entry.facts.outputs_sha256 for entry in board.of(direction)}
     return [
         *find_suspicions(outputs.predictions, test_set, bound=system.is_bound),
         *same_outputs(outputs.sha256, others),

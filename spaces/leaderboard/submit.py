@@ -20,6 +20,7 @@ from ...pipelines.outputs import SUFFIXES
 from ...pipelines.report import read_report
 from ..jobs import Job, Queue, Tickets
 from .data import Board, Entry, Results, direction_title
+from .facts import Facts
 from .groups import settings
 from .markup import render, ui
 from .ranking import build_ranking
@@ -243,7 +244,7 @@ def preview(board: Board, folder: Path) -> Markup:
         raise InputError(
             f"no metric could be computed, so there is nothing to add. {'; '.join(left_out)}"
         )
-    entry = Entry(report.system.name, DIRECTIONS[report.direction], folder, report, True)
+    entry = Entry(report.system.name, DIRECTIONS[report.direction], folder, Facts.of(report))
     setting = next(
         replace(setting, entries=together(setting.entries))
         for setting in settings([*board.of(report.direction), entry])

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ...datasets_scripts.catalog import DATASETS
 from ...errors import InputError, unknown_name
 from ...pipelines.growth import Earlier, read_history
 from ...pipelines.report import SystemInfo
 from .data import Board, Entry, direction_title
-from .groups import Setting, settings
+from .groups import Setting
 from .markup import render, ui
 from .query import Query
 from .ranking import Cell, Column
 from .ranks import RankCache
-from .runs import ABOUT, together
+from .runs import ABOUT
 from .scene import View, open_scene
 from .words import parallel_text
 
@@ -41,13 +43,14 @@ class Standing:
     pending: bool
 
 
-def systems(board: Board) -> dict[str, int]:
+def systems(board: Board, ranks: RankCache) -> dict[str, int]:
     """The names of all systems, and on how many directions each was scored."""
     directions: dict[str, set[str]] = {}
     for direction in board.directions:
-        for setting in settings(board.of(direction.name)):
-            for entry in (*setting.entries, *together(setting.entries)):  # runs, and their systems
-                directions.setdefault(entry.report.system.name, set()).add(direction.name)
+        for each_run in (True, False):  # runs, and their systems
+            for setting in ranks.settings(board, direction.name, each_run=each_run):
+                for entry in setting.entries:
+                    directions.setdefault(entry.facts.name, set()).add(direction.name)
     return {name: len(directions[name]) for name in sorted(directions, key=str.casefold)}
 
 
@@ -55,8 +58,8 @@ def standings(board: Board, name: str, ranks: RankCache) -> Iterator[Standing]:
     """The rows of the system with that name, by direction, then by setting."""
     wanted: list[tuple[Query, Setting, bool]] = []
     for direction in board.directions:
-        for runs in settings(board.of(direction.name)):
-            setting = replace(runs, entries=together(runs.entries))
+        both = (ranks.settings(board, direction.name, each_run=each) for each in (True, False))
+        for runs, setting in zip(*both, strict=True):
             # A run has no row in the ranking, where its system has one: it is ranked for itself.
             alone = _has(runs.entries, name) and not _has(setting.entries, name)
             if alone or _has(setting.entries, name):
@@ -69,7 +72,7 @@ def standings(board: Board, name: str, ranks: RankCache) -> Iterator[Standing]:
             continue
         columns = scene.ranking.columns
         for row in scene.ranking.rows:
-            if row.entry.report.system.name != name:
+            if row.entry.facts.name != name:
                 continue
             yield Standing(
                 entry=row.entry,
@@ -81,22 +84,22 @@ def standings(board: Board, name: str, ranks: RankCache) -> Iterator[Standing]:
                     if not column.human
                 },
                 ranked={
-                    column.key: sum(r.cells[i].ranks is not None for r in scene.ranking.rows)
-                    for i, column in enumerate(columns)
+                    column.key: int(np.count_nonzero(numbers.first))
+                    for column, numbers in zip(columns, scene.ranking.numbers, strict=True)
                 },
                 pending=scene.pending,
             )
 
 
 def _has(entries: Iterable[Entry], name: str) -> bool:
-    return any(entry.report.system.name == name for entry in entries)
+    return any(entry.facts.name == name for entry in entries)
 
 
 def system_view(board: Board, query: Query, ranks: RankCache) -> View:
     """The page of the system in the link; without one, the list of all systems."""
     if not board.entries:
         return View(ui.nothing_yet(board), "Systems")
-    names = systems(board)
+    names = ranks.table("systems", board.revision, lambda: systems(board, ranks))
     if query.system not in names:
         return _no_such_system(names, query.system)
     found = list(standings(board, query.system, ranks))

@@ -20,12 +20,12 @@ from ...pipelines.results import Stored
 from .data import Board, Entry, direction_title
 from .markup import join, render, ui
 from .query import VIEWS, Query
-from .ranking import Row
 from .ranks import RankCache
 from .sample_page import PER_PAGE, no_texts, texts_select
 from .sample_view import Reading, sentences
 from .samples import Side, load_samples
 from .scene import Scene, View, open_scene
+from .window import LONG
 from .words import metric_title, number
 
 Order = Literal["lost", "won"]
@@ -44,23 +44,21 @@ class Pair:
     unknown: tuple[str, ...] = ()
 
 
-def choose_pair(rows: Sequence[Row], query: Query) -> Pair | None:
+def choose_pair(entries: Sequence[Entry], query: Query) -> Pair | None:
     """The systems of the link, otherwise the best that have a rank; ``None`` if there is one only.
 
     Args:
-        rows: of the ranking, best first.
+        entries: of the ranking, best first, systems before bounds.
         query: names systems by label.
     """
-    if len(rows) < 2:
+    if len(entries) < 2:
         return None
-    by_label = {row.entry.label: row.entry for row in rows}
+    by_label = {entry.label: entry for entry in entries}
     unknown = tuple(n for n in (query.first, query.second) if n and n not in by_label)
-    ranked = [row.entry for row in rows if not row.entry.report.system.is_bound]
-    choices = ranked + [row.entry for row in rows if row.entry not in ranked]
     second = by_label.get(query.second)
-    first = by_label.get(query.first) or next(e for e in choices if e is not second)
+    first = by_label.get(query.first) or next(e for e in entries if e is not second)
     if second is None or second is first:
-        second = next(entry for entry in choices if entry is not first)
+        second = next(entry for entry in entries if entry is not first)
     return Pair(first, second, unknown)
 
 
@@ -149,7 +147,7 @@ def versus_view(board: Board, query: Query, ranks: RankCache) -> View:
     if scene is None:
         return View(ui.nothing_yet(board), VIEWS["versus"])
     title = f"Head to head on {direction_title(scene.direction)}"
-    pair = choose_pair(scene.ranking.rows, query)
+    pair = choose_pair(scene.ranking.entries, query)
     if pair is None:
         few = ui.empty("One system only", "A comparison needs two systems that were scored alike.")
         return View(join([ui.bar(scene.pickers()), scene.notes, few]), title)
@@ -174,12 +172,13 @@ def versus_view(board: Board, query: Query, ranks: RankCache) -> View:
 
 
 def _pickers(scene: Scene, pair: Pair) -> list[Markup]:
-    labels = [row.entry.label for row in scene.ranking.rows]
+    first, second = pair.first.label, pair.second.label
+    labels = dict.fromkeys(entry.label for entry in scene.ranking.entries[:LONG])
+    labels |= {first: None, second: None}
 
     def others(than: str) -> list[tuple[str, str]]:
         return [(label, label) for label in labels if label != than]
 
-    first, second = pair.first.label, pair.second.label
     return [
         ui.select("first", "First system", others(second), first),
         ui.select("second", "Second system", others(first), second),
@@ -188,7 +187,7 @@ def _pickers(scene: Scene, pair: Pair) -> list[Markup]:
 
 def _names(pair: Pair) -> list[Markup | str]:
     first, second = (
-        ui.link(entry.label, view="system", system=entry.report.system.name)
+        ui.link(entry.label, view="system", system=entry.facts.name)
         for entry in (pair.first, pair.second)
     )
     return [first, " and ", second]
@@ -204,7 +203,7 @@ def _how_to_read(found: Comparison, pair: Pair) -> Markup:
             "Effect: the difference in standard deviations of one sentence (0.2 is small, 0.5 "
             "medium, 0.8 large).",
         ]
-    bounds = [e.label for e in (pair.first, pair.second) if e.report.system.is_bound]
+    bounds = [e.label for e in (pair.first, pair.second) if e.facts.is_bound]
     if bounds:
         lines.append(f"{' and '.join(bounds)}: a bound, which does not compete.")
     if found.not_compared:

@@ -6,7 +6,9 @@ from ...datasets_scripts.directions import Direction
 from ...metrics import units
 from ...metrics.registry import METRICS
 from ...metrics.units import DASH
+from ...pipelines.report import SystemInfo
 from ...plots.colours import KINDS
+from .facts import Facts
 
 ARROW = "\N{RIGHTWARDS ARROW}"
 
@@ -75,6 +77,13 @@ def metric_title(metric: str) -> str:
 def styles_text(direction: Direction) -> str:
     """``negative -> positive``, with an arrow."""
     return f"{direction.source_style} {ARROW} {direction.target_style}"
+
+
+def parallel_key(system: SystemInfo | Facts) -> str:
+    """The value for the filter by training data."""
+    if system.is_bound:  # nothing was trained
+        return "unknown"
+    return {True: "yes", False: "no", None: "unknown"}[system.needs_parallel]
 
 
 def parallel_text(needs_parallel: bool | None) -> str:

@@ -237,6 +237,43 @@ class TestLongTable:
         assert names(page) == [f"s-{i:02}" for i in range(59, -1, -1)]
         assert not page.is_visible(".more")
 
+    @pytest.mark.parametrize("view", ["ranking", "overview"])
+    def test_of_a_longer_one_the_server_finds_and_sorts_the_rows(self, visit, view, monkeypatch):
+        from tstbench.spaces.leaderboard import overview_view, ranking_view
+
+        for module in (ranking_view, overview_view):
+            monkeypatch.setattr(module, "LONG", 20)
+
+        def shown(wanted):
+            page.wait_for_function(
+                "wanted => wanted === [...document.querySelectorAll('tr[data-name]')]"
+                ".map((row) => row.dataset.name).join()",
+                arg=",".join(f"s-{i:02}" for i in wanted),
+            )
+            settled(page)
+
+        page = visit(f"view={view}&q=s-5")
+        shown(range(50, 60))
+        assert page.locator("[data-local=q]").input_value() == "s-5"
+        page.press("[data-local=q]", "End")
+        page.keyboard.press("Backspace")
+        shown(range(50))
+        assert page.evaluate("document.activeElement.dataset.local") == "q"
+        page.click("[data-page='2']:has-text('Next')")
+        shown(range(50, 60))
+        page.click("th[data-key=system] .sort")
+        shown(range(50))
+        page.click("th[data-key=system] .sort")
+        shown(range(59, 9, -1))
+        assert page.get_attribute("th[data-key=system]", "aria-sort") == "descending"
+        page.fill("[data-local=q]", "nobody")
+        shown([])
+        page.click("[data-action=clear]")
+        shown(range(59, 9, -1))
+        assert "p=" not in page.url
+        if view == "ranking":
+            assert page.locator(".count").inner_text() == "60 systems"
+
     def test_a_server_that_is_gone_is_named(self, visit):
         page = visit(
             f"direction={THERE}",

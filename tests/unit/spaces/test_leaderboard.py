@@ -27,6 +27,7 @@ from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
 from tstbench.spaces.leaderboard import data
 from tstbench.spaces.leaderboard.correlation import correlate
 from tstbench.spaces.leaderboard.data import Results
+from tstbench.spaces.leaderboard.facts import Facts
 from tstbench.spaces.leaderboard.groups import settings
 from tstbench.spaces.leaderboard.human import read_human
 from tstbench.spaces.leaderboard.overview import build_overview
@@ -168,7 +169,7 @@ class TestRanking:
             scores = entry.report.scores
             new = tuple(s.model_copy(update={"metric": f"new_{s.metric}"}) for s in scores)
             report = entry.report.model_copy(update={"scores": new})
-            unknown.append(replace(entry, report=report))
+            unknown.append(replace(entry, held=report, facts=Facts.of(report)))
         assert list(computed_places(unknown).values()) == list(computed.values())
 
     def test_where_neither_way_is_better_nothing_is_bold(self, tmp_path):
@@ -487,9 +488,9 @@ class TestResults:
         read = data._read_one
         late = f"{BACK}/b"
 
-        def slowly(path):
+        def slowly(path, stamps):
             assert late not in path or go.wait(60)
-            return read(path)
+            return read(path, stamps)
 
         monkeypatch.setattr(data, "_read_one", slowly)
         results = Results(root)
@@ -527,10 +528,10 @@ class TestResults:
                 write(root, report(name, {"acc": 50.0}, direction))
         go, read, reads = Event(), data._read_one, []
 
-        def three_and_then_more(path):
+        def three_and_then_more(path, stamps):
             reads.append(path)
             assert len(reads) < 4 or go.wait(60)
-            return read(path)
+            return read(path, stamps)
 
         monkeypatch.setattr(data, "_read_one", three_and_then_more)
         results = Results(root)
@@ -551,7 +552,7 @@ class TestResults:
         results = Results(root)
         with results.serving():
             results.read_behind(patience=0.5)
-            assert (results.so_far().unread, results._reports) == (1, {})
+            assert (results.so_far().unread, results._found) == (1, {})
             assert Desk(results, None, None, (BACK, THERE)).first == THERE
         assert results.board().unread == 0
 

@@ -217,8 +217,8 @@ class TestHeadToHead:
         assert f"{count[1]} sentence" in better.text
 
     def test_sentences_are_those_that_differ_and_the_most_telling_is_first(self, real):
-        rows = ranking_of(real).rows
-        pair = choose_pair(rows, Query(first="delete-retrieve", second="copy"))
+        entries = ranking_of(real).entries
+        pair = choose_pair(entries, Query(first="delete-retrieve", second="copy"))
         (metric,) = (one for one in comparison(pair).metrics if one.metric == "r_bleu")
         lost, won = (
             [one.gain for one in decisive(pair, metric, order)] for order in ("lost", "won")

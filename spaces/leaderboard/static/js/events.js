@@ -10,6 +10,22 @@ function afterTyping(action) {
 
 const showSoon = afterTyping(() => show());
 
+/* Sorting and filtering happen here, on all rows; those of a table in windows are at the server. */
+function rearrange(changes, here, { typed = false } = {}) {
+  if (!table()?.dataset.window) {
+    set(changes);
+    return here();
+  }
+  set({ ...changes, p: "" });
+  if (typed) showSoon();
+  else show();
+}
+
+function arranged() {
+  applySort();
+  applyFilter();
+}
+
 function follow(link) {
   const to = new URLSearchParams(new URL(link.href).search);
   const keep = query.direction && !to.has("direction") ? { direction: query.direction } : {};
@@ -52,14 +68,10 @@ const ACTIONS = {
     const key = th.dataset.key;
     const now = th.getAttribute("aria-sort");
     const best = th.dataset.kind === "number" && th.dataset.higher === "1" ? "descending" : "ascending";
-    set({ sort: now === best ? `-${key}` : key });
-    applySort();
-    applyFilter();
+    rearrange({ sort: now === best ? `-${key}` : key }, arranged);
   },
   rank(button) {
-    set({ sort: button.value });
-    applySort();
-    applyFilter();
+    rearrange({ sort: button.value }, arranged);
   },
   signature: (button) => showSignature(button.closest("th")),
   close: () => dialog.close(),
@@ -68,8 +80,7 @@ const ACTIONS = {
     applyFilter();
   },
   clear() {
-    set({ q: "", family: "", parallel: "", from: "", to: "" });
-    applyLocal();
+    rearrange({ q: "", family: "", parallel: "", from: "", to: "" }, applyLocal);
   },
   theme() {
     dark = !dark;
@@ -123,8 +134,7 @@ document.addEventListener("click", (event) => {
   if (target.dataset.local === "family") {
     const chosen = new Set(list("family"));
     if (!chosen.delete(target.value)) chosen.add(target.value);
-    set({ family: [...chosen].join(",") });
-    return applyLocal();
+    return rearrange({ family: [...chosen].join(",") }, applyLocal);
   }
   if (target.dataset.link !== undefined) {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
@@ -135,8 +145,7 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("input", ({ target }) => {
   if (SIMPLE.includes(target.dataset.local)) {
-    set({ [target.dataset.local]: target.value });
-    applyFilter();
+    rearrange({ [target.dataset.local]: target.value }, applyFilter, { typed: true });
   } else if (target.dataset.local === "columns") {
     const hidden = new Set(list("hide"));
     if (target.checked) hidden.delete(target.value);

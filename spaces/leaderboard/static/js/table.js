@@ -109,6 +109,11 @@ function applyFilter() {
   const families = list("family");
   const parallel = query.parallel || "";
   const [from, to] = [date("from"), date("to")];
+  const count = stage.querySelector(".count");
+  if (table().dataset.window) {
+    if (count) count.textContent = table().dataset.window; // the server has filtered
+    return;
+  }
   const all = rows();
   let [kept, bounds] = [0, 0];
   for (const row of all) {
@@ -126,7 +131,6 @@ function applyFilter() {
   const heading = table().querySelector(".heading");
   if (heading) heading.hidden = bounds === 0;
   const more = stage.querySelector(".more");
-  const count = stage.querySelector(".count");
   if (table().dataset.leftOut !== undefined) {
     // The others are on their way: nothing can be counted yet.
     if (expanded && more) more.textContent = "Loading\u2026";

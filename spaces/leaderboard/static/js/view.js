@@ -1,6 +1,6 @@
 /* What the page is and what it shows. These files are one module, put together by page.py in
    their order. The server renders every view from the query parameters; sorting and filtering
-   of rows happen here, on the rows that are there. Whatever comes from the server is markup that
+   of rows happen here, on the rows that are there, unless a table comes in windows. Whatever comes from the server is markup that
    it escaped; whatever this script writes is text. */
 
 const SHOWN = 50; // rows of a long table before "show all"; markup.py says the same

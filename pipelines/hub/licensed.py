@@ -34,6 +34,7 @@ from ...files import file_state
 
 LICENSED = tuple(name for name, facts in OUR_DATASETS.items() if facts.licensed)
 VARIABLE = "TSTBENCH_GYAFC"
+_TO_DO = f"set {VARIABLE} to the folder as its licensor ships it, unpacked"
 WEIGHTS = (".bin", ".model", ".npy", ".npz", ".safetensors")
 
 SHORTEST = 6  # words: shorter sentences ("I do not know.") are everybody's
@@ -140,22 +141,18 @@ def _check_whole(copy: Path) -> None:
     there = set()
     for name in LICENSED:
         files = {file for part in parse_dataset(name).parts for file in part.files}
-        states = {file: file.state(copy) or "" for file in files}
+        states = {file: str(file.state(copy)) for file in files}
         lacking = sorted(file.name for file in files if states[file].endswith("absent"))
         if len(lacking) < len(files):
             there.add(name)
             if lacking:
                 raise MissingFileError(
                     f"{copy} is no whole copy of the licensed corpus: {lacking[0]} is missing. "
-                    f"What is published is checked for its sentences: set {VARIABLE} to the folder "
-                    "as its licensor ships it, unpacked"
+                    f"What is published is checked for its sentences: {_TO_DO}"
                 )
             _read(copy, tuple(sorted(states.items(), key=str)))
     if not there:
-        raise MissingFileError(
-            f"{copy} is no copy of the licensed corpus: set {VARIABLE} to the folder as its "
-            "licensor ships it, unpacked"
-        )
+        raise MissingFileError(f"{copy} is no copy of the licensed corpus: {_TO_DO}")
 
 
 @cache  # a hub folder has dozens of repositories

@@ -2,14 +2,12 @@
 
 mutmut forks its workers from a process that has already run the tests, so a function with a cache
 would answer with what the correct code computed. Every session therefore starts with empty caches,
-and hypothesis tries the same examples each time. What the tests' own helpers made for all tests lay
-in folders of that session.
+and hypothesis tries the same examples each time.
 """
 
 from __future__ import annotations
 
 import gc
-import sys
 from functools import _lru_cache_wrapper
 
 from hypothesis import settings
@@ -25,6 +23,3 @@ def pytest_sessionstart() -> None:
     for found in gc.get_objects():
         if type(found) is _lru_cache_wrapper and found.__module__.startswith("tstbench."):
             found.cache_clear()
-    for name in ("prepared", "trained_tiny"):
-        if name in sys.modules:
-            sys.modules[name]._made.clear()

@@ -16,7 +16,7 @@ import numpy as np
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, require_installed
 from .base import SentenceMemo, length_sorted_batches
-from .device import Placement
+from .device import Placement, copies, spread
 from .encoder_files import HASHED
 from .roles import Found
 from .weights import fetch, load_pretrained, signature_name, weights_digest
@@ -46,17 +46,20 @@ class Bleurt:
     """Scores of candidates against references.
 
     Args:
-        model: of transformers, for sequence classification, with one label.
+        models: of transformers, for sequence classification, with one label: copies of one, each
+            on a device.
         tokenizer: its tokenizer.
         batch_size: the most pairs in a batch; no score depends on it.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, batch_size: int | None = None) -> None:
+    def __init__(
+        self, models: Sequence[Any], tokenizer: Any, batch_size: int | None = None
+    ) -> None:
         from .transformer import longest_input  # needs torch
 
-        self._model, self._tokenizer = model, tokenizer
+        self._models, self._tokenizer = models, tokenizer
         self._batch_size = batch_size
-        self._longest = longest_input(model, tokenizer)
+        self._longest = longest_input(models[0], tokenizer)
         self._memo = SentenceMemo(self._score)
 
     def scores(self, pairs: Sequence[str]) -> np.ndarray:
@@ -67,19 +70,20 @@ class Bleurt:
         return self._memo(pairs)
 
     def _score(self, pairs: list[str]) -> np.ndarray:
-        import torch
-
         references, candidates = map(list, zip(*map(json.loads, pairs), strict=True))
         encoded = self._tokenizer(
             references, candidates, truncation="longest_first", max_length=self._longest
         )
         lengths = [len(ids) for ids in encoded["input_ids"]]
         found = np.empty(len(pairs))
-        with torch.inference_mode():
-            for batch in length_sorted_batches(lengths, _IN_A_BATCH, self._batch_size):
-                rows = {name: [values[i] for i in batch] for name, values in encoded.items()}
-                inputs = self._tokenizer.pad(rows, return_tensors="pt").to(self._model.device)
-                found[batch] = self._model(**inputs).logits[:, 0].cpu().double().numpy()
+
+        def work(model: Any, batch: np.ndarray) -> None:
+            rows = {name: [values[i] for i in batch] for name, values in encoded.items()}
+            inputs = self._tokenizer.pad(rows, return_tensors="pt").to(model.device)
+            found[batch] = model(**inputs).logits[:, 0].cpu().double().numpy()
+
+        batches = length_sorted_batches(lengths, _IN_A_BATCH, self._batch_size)
+        spread(self._models, batches, work)
         return found
 
 
@@ -90,4 +94,4 @@ def _loaded(folder: Path, placement: Placement, _digest: str) -> Bleurt:
         raise InputError(
             f"{folder} has {model.config.num_labels} labels: BLEURT has one, whose logit is the score"
         )
-    return Bleurt(model, tokenizer, placement.batch_size)
+    return Bleurt(copies(model, placement), tokenizer, placement.batch_size)

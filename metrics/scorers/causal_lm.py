@@ -18,7 +18,7 @@ import numpy as np
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, require_installed
 from .base import SentenceMemo, length_sorted_batches
-from .device import Placement
+from .device import Placement, copies, spread
 from .encoder_files import HASHED
 from .gguf import language_model_folder
 from .roles import Found
@@ -81,7 +81,7 @@ class CausalLm:
     """Probabilities of texts after other texts.
 
     Args:
-        model: of transformers, for causal language modelling.
+        models: of transformers, for causal language modelling: copies of one, each on a device.
         tokenizer: its tokenizer; one of the fast kind, which knows the places of its tokens.
         batch_size: the most texts in a batch; no score depends on it.
 
@@ -89,22 +89,24 @@ class CausalLm:
         InputError: the tokenizer does not know the places of its tokens.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, batch_size: int | None = None) -> None:
+    def __init__(
+        self, models: Sequence[Any], tokenizer: Any, batch_size: int | None = None
+    ) -> None:
         if not tokenizer.is_fast:
             raise InputError(
                 "the causal language model has no tokenizer.json, and so no places of tokens: save "
                 "its tokenizer with transformers' fast class"
             )
-        self._model, self._tokenizer = model, tokenizer
+        self._models, self._tokenizer = models, tokenizer
         self._batch_size = batch_size
-        self._longest: int | None = getattr(model.config, "max_position_embeddings", None)
+        self._longest: int | None = getattr(models[0].config, "max_position_embeddings", None)
         self._memo = SentenceMemo(self._score)
         self._asked: dict[tuple[tuple[str, ...], tuple[str, ...]], SentenceMemo] = {}
 
     @property
     def vocabulary(self) -> int:
         """How many tokens the model chooses from."""
-        return int(self._model.config.vocab_size)
+        return int(self._models[0].config.vocab_size)
 
     def log_probabilities(self, questions: Sequence[str]) -> np.ndarray:
         """How likely each text is after what stands before it.
@@ -168,34 +170,35 @@ class CausalLm:
         read = self._tokenizer([f" {text}" for text in texts], add_special_tokens=False)
         rows = [before + row[:room] for row in read["input_ids"]]
         found = np.empty((len(texts), len(ends), len(ends[0][1])))
-        device = self._model.device
         lengths = [len(row) + longest for row in rows]
-        for batch in length_sorted_batches(lengths, _IN_A_BATCH, self._batch_size):
-            some = [rows[i] for i in batch]
+
+        def work(model: Any, batch: np.ndarray) -> None:
+            some, device = [rows[i] for i in batch], model.device
             padded, mask = _padded(some)
-            with torch.inference_mode():
-                seen = self._model(
-                    input_ids=padded.to(device), attention_mask=mask.to(device), use_cache=True
-                )
-                for i, row, values in zip(batch, some, _chosen(seen.logits, padded), strict=True):
-                    if len(row) == len(before) + len(read["input_ids"][i]):  # it was not cut
-                        own = values[len(before) - 1 : len(row) - 1]
-                        self._memo.remember(alone(texts[i]), np.array([own.sum(), len(own)]))
-                past = seen.past_key_values
-                del seen  # a logit for each token and word
-                for place, (asked, first) in enumerate(ends):
-                    more = torch.tensor([asked] * len(some))
-                    at = mask.sum(1, keepdim=True) + torch.arange(len(asked))
-                    last = self._model(
-                        input_ids=more.to(device),
-                        attention_mask=torch.cat([mask, torch.ones_like(more)], 1).to(device),
-                        position_ids=at.to(device),
-                        past_key_values=past,
-                        logits_to_keep=1,
-                    ).logits[:, -1]
-                    likely = last.float().log_softmax(-1)[:, first]
-                    found[batch, place] = likely.cpu().double().numpy()
-                    past.crop(-len(asked))
+            seen = model(
+                input_ids=padded.to(device), attention_mask=mask.to(device), use_cache=True
+            )
+            for i, row, values in zip(batch, some, _chosen(seen.logits, padded), strict=True):
+                if len(row) == len(before) + len(read["input_ids"][i]):  # it was not cut
+                    own = values[len(before) - 1 : len(row) - 1]
+                    self._memo.remember(alone(texts[i]), np.array([own.sum(), len(own)]))
+            past = seen.past_key_values
+            del seen  # a logit for each token and word
+            for place, (asked, first) in enumerate(ends):
+                more = torch.tensor([asked] * len(some))
+                at = mask.sum(1, keepdim=True) + torch.arange(len(asked))
+                last = model(
+                    input_ids=more.to(device),
+                    attention_mask=torch.cat([mask, torch.ones_like(more)], 1).to(device),
+                    position_ids=at.to(device),
+                    past_key_values=past,
+                    logits_to_keep=1,
+                ).logits[:, -1]
+                likely = last.float().log_softmax(-1)[:, first]
+                found[batch, place] = likely.cpu().double().numpy()
+                past.crop(-len(asked))
+
+        spread(self._models, length_sorted_batches(lengths, _IN_A_BATCH, self._batch_size), work)
         return found.reshape(len(texts), -1)
 
     def _start(self) -> int:
@@ -231,23 +234,16 @@ class CausalLm:
             starts.append(max(first - cut, 1))  # the first token has nothing before it
         scores = np.empty((len(pairs), 2))
         lengths = [len(row) for row in ids]
-        for batch in length_sorted_batches(lengths, _IN_A_BATCH, self._batch_size):
-            rows = [ids[i] for i in batch]
-            for i, row in zip(batch, self._token_scores(rows), strict=True):
-                counting = row[starts[i] - 1 :]
+
+        def work(model: Any, batch: np.ndarray) -> None:
+            padded, mask = _padded([ids[i] for i in batch])
+            seen = model(input_ids=padded.to(model.device), attention_mask=mask.to(model.device))
+            for i, values in zip(batch, _chosen(seen.logits, padded), strict=True):
+                counting = values[starts[i] - 1 : len(ids[i]) - 1]
                 scores[i] = counting.sum(), len(counting)
+
+        spread(self._models, length_sorted_batches(lengths, _IN_A_BATCH, self._batch_size), work)
         return scores
-
-    def _token_scores(self, rows: list[list[int]]) -> list[np.ndarray]:
-        """Ln P of each token but the first, given those before it: arrays of their lengths - 1."""
-        import torch
-
-        device = self._model.device
-        padded, mask = _padded(rows)
-        with torch.inference_mode():
-            found = self._model(input_ids=padded.to(device), attention_mask=mask.to(device))
-            values = _chosen(found.logits, padded)
-        return [values[place, : len(row) - 1] for place, row in enumerate(rows)]
 
 
 def _padded(rows: list[list[int]]) -> tuple[Any, Any]:
@@ -274,4 +270,4 @@ def _chosen(logits: Any, padded: Any) -> np.ndarray:
 @lru_cache(maxsize=2)
 def _loaded(folder: Path, placement: Placement, _digest: str) -> CausalLm:
     model, tokenizer = load_pretrained(folder, placement, "AutoModelForCausalLM")
-    return CausalLm(model, tokenizer, placement.batch_size)
+    return CausalLm(copies(model, placement), tokenizer, placement.batch_size)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from threading import Event, Lock
+from typing import Any, Literal, TypeVar, get_args
 
 from ...chat.settings import Handling
 from ...errors import InputError, require, unknown_name
@@ -11,6 +16,8 @@ from ...errors import InputError, require, unknown_name
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Dtype = Literal["float32", "bfloat16", "float16"]
 
+M = TypeVar("M")
+B = TypeVar("B")
 _NAMES = {"cuda": "CUDA", "mps": "MPS"}
 
 
@@ -78,5 +85,57 @@ class Placement:
             torch.backends.cuda.enable_cudnn_sdp(False)
         return wanted
 
+    def devices(self) -> list[str]:
+        """Where models are, the first as :meth:`resolve` says: on CUDA, each GPU that torch sees.
+
+        One process of several that share the GPUs, as ``torchrun`` starts, has the first alone.
+
+        Raises:
+            InputError: see :meth:`resolve`.
+        """
+        import torch
+
+        first = self.resolve()
+        if first != "cuda" or int(os.environ.get("WORLD_SIZE", "1")) > 1:
+            return [first]
+        return [f"cuda:{i}" for i in range(torch.cuda.device_count())]
+
 
 HERE = Placement()
+
+
+def copies(model: Any, placement: Placement) -> list[Any]:
+    """A model of torch, and a copy of it on each further device."""
+    return [model, *(deepcopy(model).to(device) for device in placement.devices()[1:])]
+
+
+def spread(models: Sequence[M], batches: Iterable[B], work: Callable[[M, B], None]) -> None:
+    """Have each batch worked on by one of the models, each of which takes the next when it is free.
+
+    Args:
+        models: one, or copies of it on several devices.
+        batches: largest first, so that all end at about the same time.
+        work: keeps what it finds by the batch's places: it runs in a thread for each model.
+    """
+    import torch
+
+    waiting, lock, failed = iter(batches), Lock(), Event()
+
+    def run(model: M) -> None:
+        with torch.inference_mode():
+            while not failed.is_set():
+                with lock:
+                    batch = next(waiting, None)
+                if batch is None:
+                    return
+                work(model, batch)
+
+    if len(models) == 1:
+        return run(models[0])
+    with ThreadPoolExecutor(len(models)) as pool:
+        try:
+            for one in as_completed([pool.submit(run, model) for model in models]):
+                one.result()
+        finally:
+            failed.set()  # so that the others end too, also after Ctrl-C
+    return None

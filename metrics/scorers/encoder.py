@@ -7,7 +7,7 @@ Weights are read from safetensors only: a pickled checkpoint can run code.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -21,7 +21,7 @@ from torch import Tensor
 
 from ...errors import InputError
 from .base import TokenVectors, length_sorted_batches, tokens_on
-from .device import HERE, Placement
+from .device import HERE, Placement, copies, spread
 from .encoder_files import (
     EMBEDDED_ENCODER,
     HASHED,
@@ -102,11 +102,12 @@ class TransformerEncoder:
             raise InputError(f"{self.name} has layers 0 to {depth}, so there is no layer {layer}")
         self.width = network.config.hidden_size
         self._longest = longest_input(network, self._tokenizer)
-        self._forward: Callable[[Sequence[Sequence[int]], Collection[int]], dict[int, Tensor]]
-        if is_packable(network.config):
-            self._forward = PackedBert(network, self.layer)
-        else:
-            self._forward = _PaddedModel(network, self._tokenizer.pad_token_id or 0)
+        self._forwards = [
+            PackedBert(one, self.layer)
+            if is_packable(network.config)
+            else _PaddedModel(one, self._tokenizer.pad_token_id or 0)
+            for one in copies(network, placement)
+        ]
         self._recorded: tuple[int, ...] = (self.layer,)
         self._max_tokens = max_tokens or tokens_on(network.device.type, MAX_TOKENS)
         self._batch_size = placement.batch_size
@@ -197,21 +198,24 @@ class TransformerEncoder:
         ids = self._tokenize(sentences)
         special = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id}
         encoded: dict[int, _Encoded] = {}
-        with torch.inference_mode():
-            lengths = [len(one) for one in ids]
-            for batch in length_sorted_batches(lengths, self._max_tokens, self._batch_size):
-                some = [ids[i] for i in batch]
-                states = {k: v.float() for k, v in self._forward(some, self._recorded).items()}
-                vectors = torch.nn.functional.normalize(states[self.layer], dim=-1, eps=0)
-                means = torch.stack([_means(states[k], some) for k in self._recorded], dim=1)
-                rows, row_means = vectors.cpu().numpy(), means.cpu().numpy()
-                ends = list(accumulate(len(one) for one in some))
-                for j, (i, end) in enumerate(zip(batch, ends, strict=True)):
-                    encoded[int(i)] = _Encoded(
-                        rows[end - len(some[j]) : end].copy(),  # so that each can be freed
-                        np.array([token not in special for token in some[j]]),
-                        row_means[j].copy(),
-                    )
+
+        def work(forward: PackedBert | _PaddedModel, batch: np.ndarray) -> None:
+            some = [ids[i] for i in batch]
+            states = {k: v.float() for k, v in forward(some, self._recorded).items()}
+            vectors = torch.nn.functional.normalize(states[self.layer], dim=-1, eps=0)
+            means = torch.stack([_means(states[k], some) for k in self._recorded], dim=1)
+            rows, row_means = vectors.cpu().numpy(), means.cpu().numpy()
+            ends = list(accumulate(len(one) for one in some))
+            for j, (i, end) in enumerate(zip(batch, ends, strict=True)):
+                encoded[int(i)] = _Encoded(
+                    rows[end - len(some[j]) : end].copy(),  # so that each can be freed
+                    np.array([token not in special for token in some[j]]),
+                    row_means[j].copy(),
+                )
+
+        lengths = [len(one) for one in ids]
+        batches = length_sorted_batches(lengths, self._max_tokens, self._batch_size)
+        spread(self._forwards, batches, work)
         return [encoded[i] for i in range(len(sentences))]
 
     def _tokenize(self, sentences: list[str]) -> list[list[int]]:

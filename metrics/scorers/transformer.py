@@ -20,7 +20,7 @@ from ...pace import current
 from ...settings import Count, NotNegative, Positive, Share, setting
 from .base import length_sorted_batches, tokens_on
 from .classifiers import HUB_CLASSIFIERS, Classifier, classifier_folder, describe_hub_classifier
-from .device import HERE, Placement
+from .device import HERE, Placement, copies, spread
 from .fitting import last_checkpoint, train_paced, with_new_head
 from .linear import softmax
 from .packed_bert import PackedBert, is_packable
@@ -41,6 +41,7 @@ class TransformerModel:
         tokenizer: its tokenizer.
         columns: the model's column for each style.
         batch_size: the most sentences in a batch.
+        copies: of the model, on other devices, which share the sentences with it.
     """
 
     features_are = "CLS embeddings of its last layer"
@@ -52,6 +53,7 @@ class TransformerModel:
         tokenizer: Any,
         columns: Sequence[int],
         batch_size: int | None = None,
+        copies: Sequence[Any] = (),
     ) -> None:
         self.styles = styles
         self._model = model.eval()
@@ -63,16 +65,20 @@ class TransformerModel:
         self._packed: PackedBert | None = None
         if is_packable(model.config):
             self._packed = PackedBert(model.base_model, model.config.num_hidden_layers)
+        self._copies = [TransformerModel(styles, one.eval(), tokenizer, columns) for one in copies]
 
     def distribution(self, sentences: Sequence[str]) -> np.ndarray:
         """P(style | sentence): shape (N, S), float64; over-long sentences are truncated."""
         encoded = self._tokenizer(list(sentences), truncation=True, max_length=self._longest)
         lengths = [len(ids) for ids in encoded["input_ids"]]
         logits = np.empty((len(lengths), len(self.styles)))
-        with torch.inference_mode():
-            for batch in length_sorted_batches(lengths, self._max_tokens, self._batch_size):
-                rows = {name: [values[i] for i in batch] for name, values in encoded.items()}
-                logits[batch] = self._logits(rows)[:, self._columns].float().cpu().numpy()
+
+        def work(one: TransformerModel, batch: np.ndarray) -> None:
+            rows = {name: [values[i] for i in batch] for name, values in encoded.items()}
+            logits[batch] = one._logits(rows)[:, self._columns].float().cpu().numpy()
+
+        batches = length_sorted_batches(lengths, self._max_tokens, self._batch_size)
+        spread([self, *self._copies], batches, work)
         return softmax(logits)
 
     def features(self, sentences: Sequence[str]) -> np.ndarray:
@@ -167,7 +173,8 @@ class TransformerModel:
         model, tokenizer = load_pretrained(folder, placement, "AutoModelForSequenceClassification")
         labels = model.config.id2label
         styles = tuple(labels[i] for i in range(model.config.num_labels))
-        return cls(styles, model, tokenizer, range(len(styles)), placement.batch_size)
+        others = copies(model, placement)[1:]
+        return cls(styles, model, tokenizer, range(len(styles)), placement.batch_size, others)
 
 
 def load_hub_model(
@@ -198,7 +205,9 @@ def load_hub_model(
         labels = known.labels
     network, tokenizer = load_pretrained(folder, placement, "AutoModelForSequenceClassification")
     columns = style_columns(network.config.id2label, styles, labels or {}, name=str(model))
-    return TransformerModel(tuple(styles), network, tokenizer, columns, placement.batch_size)
+    others = copies(network, placement)[1:]
+    size = placement.batch_size
+    return TransformerModel(tuple(styles), network, tokenizer, columns, size, others)
 
 
 def load_hub_classifier(

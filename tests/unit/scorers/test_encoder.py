@@ -90,13 +90,13 @@ def test_a_vector_does_not_depend_on_the_batch(folders, model):
 def test_a_sentence_is_encoded_once_and_forgotten_when_memory_is_short(folders):
     encoder = TransformerEncoder(folders["bert"])
     encoded = []
-    forward = encoder._forward
+    (forward,) = encoder._forwards
 
     def counting(ids, layers):
         encoded.extend(ids)
         return forward(ids, layers)
 
-    encoder._forward = counting
+    encoder._forwards = [counting]
     first = encoder.token_vectors(SENTENCES)
     assert len(encoded) == len({s.strip() for s in SENTENCES})
     again = encoder.token_vectors(SENTENCES[::-1])

@@ -74,7 +74,7 @@ def knowing(llama, tmp_path_factory):
 
 def loaded(folder, batch_size=None):
     model = AutoModelForCausalLM.from_pretrained(folder).eval()
-    return CausalLm(model, AutoTokenizer.from_pretrained(folder), batch_size)
+    return CausalLm([model], AutoTokenizer.from_pretrained(folder), batch_size)
 
 
 def by_hand(folder, text, ask):

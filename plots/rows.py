@@ -112,8 +112,10 @@ def draw_page_rows(
         reverse: whether lower is better, which is on the right.
     """
     names, longest = _wrapped([row.name for row in rows], width)
-    left, right = longest + _GAP, _GAP + max(_LETTER * len(row.text) for row in rows)
     first = next((n for n, row in enumerate(rows) if row.bound), 0)  # has a line for the title
+    if first:  # which no dashed line crosses
+        longest = max(longest, _LETTER * len(bounds))
+    left, right = longest + _GAP, _GAP + max(_LETTER * len(row.text) for row in rows)
     places = [n + (first > 0 and n >= first) for n in range(len(rows))]
     one = _ROW + 5 * any("\n" in name for name in names)
     tall = one * (places[-1] + 1)

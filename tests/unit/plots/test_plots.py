@@ -95,6 +95,17 @@ def test_better_is_right_on_rows_and_every_mark_has_its_own_tip():
         assert following - x > 3.5 * (len(text) + len(other)), "no tick covers another"
 
 
+def test_no_dashed_line_crosses_the_title_of_the_bounds():
+    marks = [Mark(value=value, hollow=hollow, tip="") for value, hollow in ((50, False), (1, True))]
+    rows = [Row(name="a", marks=(mark,), text="1", bound=mark.hollow) for mark in marks]
+    figure = draw_page_rows(rows, "BLEU", "Bounds: not ranked", 330)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    (title,) = (text for text in axes.texts if "Bounds" in text.get_text())
+    (dashed,) = (line for line in axes.lines if line.get_linestyle() == "--")
+    assert title.get_window_extent().x1 < dashed.get_window_extent().x0
+
+
 @pytest.mark.parametrize(("low", "high"), [(165.0, 203.0), (110.0, 190.0), (20.5, 27.0)])
 def test_a_short_logarithmic_scale_has_ticks_too_each_with_its_own_number(low, high):
     places, svg = rows([(low, high)], logarithmic=True)

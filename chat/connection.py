@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import ssl
+from functools import cache
 from typing import Any
 
 from ..errors import InputError, require
@@ -53,8 +54,12 @@ def connect(settings: ServerSettings, *, retries: int = 0, most: int = MAX_ANSWE
         base_url=settings.url,
         timeout=settings.timeout,
         max_retries=retries,
-        http_client=bounded_client(ssl.create_default_context(), key, most),
+        http_client=bounded_client(_certificates(), key, most),
     )
+
+
+# All of this machine's, which takes longer to read than a client to make.
+_certificates = cache(ssl.create_default_context)
 
 
 class TooMuchError(Exception):

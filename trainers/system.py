@@ -17,7 +17,7 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -481,6 +481,7 @@ def trainable() -> dict[str, str]:
     return {name: text.partition("\n")[0] for name, text in found.items() if text}
 
 
+@cache
 def _said_of(module: str, kind: str) -> str:
     """The docstring of a class that has a ``Config`` of its own; nothing of another."""
     spec = find_spec(module)

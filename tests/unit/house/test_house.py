@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -27,12 +28,17 @@ def modules(room: str) -> list[Path]:
     return sorted(f for f in (ROOT / room).rglob("*.py") if f.name not in LEAVES_HOME)
 
 
+@cache
+def nodes(file: Path) -> list[ast.AST]:
+    """All of a module, read once."""
+    return list(ast.walk(ast.parse(file.read_text("utf-8"))))
+
+
 def imported_rooms(file: Path):
     """The rooms a module imports when it is loaded or called: relatively, absolutely, by string."""
     inside = ["tstbench", *file.relative_to(ROOT).parts[:-1]]
-    tree = ast.parse(file.read_text("utf-8"))
-    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    documentation = {id(node.value) for node in nodes(file) if isinstance(node, ast.Expr)}
+    for node in nodes(file):
         targets = []
         if isinstance(node, ast.ImportFrom):
             base = inside[: len(inside) - node.level + 1] if node.level else []
@@ -76,15 +82,13 @@ def test_what_is_imported_is_asked_for():
     asked = {re.split(r"[^\w-]", one)[0] for one in sum(extras.values(), project["dependencies"])}
     asked = {re.sub("[-_.]+", "-", name).lower() for name in asked}
     known = {"yaml": "pyyaml", "sklearn": "scikit-learn", "ot": "pot"}  # the others' own names
-    missing = set()
+    missing, without = set(), {"tstbench", *sys.stdlib_module_names}
     for file in (file for room in ORDER for file in modules(room)):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom) and not node.level:
-                names = [node.module]
-            tops = {name.split(".")[0] for name in names} - {"tstbench", *sys.stdlib_module_names}
-            named = {known.get(top, top.replace("_", "-")) for top in tops}
-            missing |= {(name, file.name) for name in named - asked}
+        names = [a.name for n in nodes(file) if isinstance(n, ast.Import) for a in n.names]
+        names += [n.module for n in nodes(file) if isinstance(n, ast.ImportFrom) and not n.level]
+        tops = {name.split(".")[0] for name in names} - without
+        named = {known.get(top, top.replace("_", "-")) for top in tops}
+        missing |= {(name, file.name) for name in named - asked}
     assert missing == set()
     assert "markupsafe" in " ".join(project["dependencies"]), "of the page that analyze writes"
 
@@ -128,9 +132,8 @@ PRINTERS = ("console.py", "tables.py", "terminal_table.py", "rankings.py", "cli.
 def test_foreign_text_reaches_a_terminal_only_through_what_makes_it_safe():
     """Names and texts by others go through console.py; JSON may be printed, as it has escapes."""
     for file in (file for room in ORDER for file in modules(room) if file.name not in PRINTERS):
-        text = file.read_text("utf-8")
-        lines = text.splitlines()
-        for node in ast.walk(ast.parse(text)):
+        lines = file.read_text("utf-8").splitlines()
+        for node in nodes(file):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "print":
                 assert "ASCII on any terminal" in lines[node.end_lineno - 1], (file, node.lineno)
 

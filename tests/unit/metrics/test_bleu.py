@@ -4,6 +4,7 @@ import logging
 import math
 import sys
 import warnings
+from unittest import TestCase
 
 import nltk
 import numpy as np
@@ -174,10 +175,9 @@ def test_references_are_counted_once_for_all_systems_of_a_short_corpus(monkeypat
     assert (module._counter.cache_info().misses, module._counter.cache_info().hits) == (1, 3)
 
 
-def test_tokenised_text_is_no_reason_to_warn(caplog):
-    with caplog.at_level(logging.WARNING, logger="sacrebleu"):
+def test_tokenised_text_is_no_reason_to_warn():
+    with TestCase().assertNoLogs("sacrebleu", logging.WARNING):
         bleu_statistics([f"sentence {i} ." for i in range(120)], [["a sentence ."]] * 120, "13a")
-    assert not caplog.records
 
 
 def test_protocols_are_what_their_names_say():

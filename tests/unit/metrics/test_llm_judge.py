@@ -418,12 +418,12 @@ def test_the_address_is_the_one_that_is_asked_and_keeps_its_answers(monkeypatch)
 # -- the command line -----------------------------------------------------------------------------
 
 
-def command(server, tmp_path, *more):
+def command(server, tmp_path, *more, metrics=JUDGED):
     test_set = load_test_set(DIRECTION)
     outputs = tmp_path / "mine.txt"
     write_lines(outputs, [some[0] for some in test_set.references])
     judge = ("--scorer", f"judge=m@{server.url}")
-    return ("evaluate", outputs, "--direction", DIRECTION, "--metrics", *JUDGED, *judge, *more)
+    return ("evaluate", outputs, "--direction", DIRECTION, "--metrics", *metrics, *judge, *more)
 
 
 def test_a_module_asks_the_judge_that_is_named_or_else_that_of_the_variable(monkeypatch):
@@ -547,7 +547,8 @@ def test_what_no_wording_could_read_is_in_the_report_and_below_its_table(tmp_pat
 
     out = ("--out", tmp_path / "results")
     with serving(answer=answer) as server:
-        code, _, err = command_line(capsys, *command(server, tmp_path, *out))
+        given = command(server, tmp_path, *out, metrics=["judge_style"])
+        code, _, err = command_line(capsys, *given)
     assert code == 0, err
     (file,) = (tmp_path / "results").glob("*/*/*/report.json")
     scores = {score["metric"]: score for score in json.loads(file.read_text())["scores"]}

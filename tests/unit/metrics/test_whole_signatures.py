@@ -7,8 +7,10 @@ a scorer, a placement or a card fails a test until somebody says whether it can 
 import dataclasses
 import inspect
 import json
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from signature_world import cohort, given, make_world
@@ -273,7 +275,7 @@ def own_prompts(family, option, folder):
 
 
 @pytest.mark.parametrize("case", OPTIONS, ids=lambda case: f"{case[0]}.{case[1]}")
-def test_an_option_that_moves_a_number_is_in_the_signature(world, case, tmp_path):
+def test_an_option_that_moves_a_number_is_in_the_signature(world, asked, case, tmp_path):
     family, option, value = case
     if value == "OWN":
         value = own_prompts(family, option, tmp_path)
@@ -286,11 +288,10 @@ def test_an_option_that_moves_a_number_is_in_the_signature(world, case, tmp_path
         fitted = json.loads(shipped.read_text())
         fitted["parts"][0]["slope"] += 1
         Path(value).write_text(json.dumps(fitted))
-    scorers = world.scorers()
     usual = {} if option == "mask" else USUAL.get(family, {})
-    settings = [{family: usual}, {family: {**usual, option: value}}]
+    settings = [json.dumps({family: some}) for some in (usual, {**usual, option: value})]
     mine = [facts.name for facts in families()[family].metrics]
-    one, two = (said(scorers, settings=some) for some in settings)
+    one, two = map(asked.said, settings)
     stated = {metric for metric in METRICS if one[metric] != two[metric]}
     assert stated == ({*mine} if OPTIONS[case] == ALL else {*OPTIONS[case].split()})
     recipes = [{score_recipe("o", "d", some[m]) for m in stated} for some in (one, two)]
@@ -298,7 +299,7 @@ def test_an_option_that_moves_a_number_is_in_the_signature(world, case, tmp_path
     if family == "llm_judge":
         return  # its numbers need a server: test_llm_judge.py
     measured = {*mine, *({"joint"} & stated)}
-    values = [numbers(scorers, measured, some) for some in settings]
+    values = [asked.numbers(frozenset(measured), some) for some in settings]
     moved = {metric for metric in measured if values[0][metric] != values[1][metric]}
     assert moved <= stated, "an identity stands for two numbers"
     # One text has nothing to reduce; no output of these is its source but for its case, or has
@@ -308,10 +309,22 @@ def test_an_option_that_moves_a_number_is_in_the_signature(world, case, tmp_path
     assert moved == wanted, "show it with a value that moves every number"
 
 
-def numbers(scorers, metrics, settings):
-    inputs = given()
-    found = measure(metrics, inputs, scorers, choices(NO_WORDNET, settings), cohort(inputs))
-    return {name: (one.value, one.per_sentence()) for name, one in found.items()}
+@pytest.fixture(scope="module")
+def asked(made):
+    """Signatures and numbers by settings, as JSON: the usual ones are asked for once."""
+    scorers, inputs = made.scorers(), given()
+
+    @cache
+    def numbers(metrics, settings):
+        options = choices(NO_WORDNET, json.loads(settings))
+        found = measure(metrics, inputs, scorers, options, cohort(inputs))
+        return {name: (one.value, one.per_sentence()) for name, one in found.items()}
+
+    @cache
+    def signed(settings):
+        return said(scorers, settings=json.loads(settings))
+
+    return SimpleNamespace(said=signed, numbers=numbers)
 
 
 # -- every other choice --------------------------------------------------------------------------

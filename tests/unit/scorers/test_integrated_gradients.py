@@ -78,13 +78,13 @@ def test_every_attribution_equals_captums(parts, output, baseline):
     network, tokenizer, model = parts
     token = tokenizer.pad_token_id if baseline == "pad" else tokenizer.mask_token_id
     found = IntegratedGradients(model, max_tokens=100).attribute(
-        SENTENCES, steps=20, baseline=baseline, output=output
+        SENTENCES, steps=8, baseline=baseline, output=output
     )
     largest = 0.0
     for sentence, one in zip(SENTENCES, found, strict=True):
         want = theirs(
             network, tokenizer, model, sentence, one.style,
-            output=output, baseline=token, steps=20,
+            output=output, baseline=token, steps=8,
         )  # fmt: skip
         np.testing.assert_allclose(one.values, want, atol=2e-5, rtol=1e-4)
         largest = max(largest, np.abs(want).max())
@@ -98,7 +98,7 @@ def test_attributions_sum_to_the_change_of_the_output(parts, baseline):
     gradients = IntegratedGradients(model)
     gaps = [
         max(abs(one.gap) for one in gradients.attribute(SENTENCES, steps=n, baseline=baseline))
-        for n in (4, 300)
+        for n in (4, 100)
     ]
     assert gaps[1] < 2e-3
     assert gaps[0] > 5 * gaps[1]

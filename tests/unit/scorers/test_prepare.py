@@ -95,12 +95,14 @@ def test_both_directions_share_a_classifier_and_have_a_model_each(prepared):
     assert {p.relative_to(index).as_posix() for p in index.rglob("*.json")} == {
         "classifier/mini/linear.json",
         "word_vectors/mini/word2vec.json",  # also for metrics beyond the benchmark
+        "word_vectors/mini/word2vec-masked.json",  # and with masks, from the lexicon
+        "lexicon/mini/logistic.json",
         "language_model/mini/kn5-negative.json",
         "language_model/mini/kn5-positive.json",
         "cleaned_language_model/mini/kn5-negative.json",
         "cleaned_language_model/mini/kn5-positive.json",
     }
-    assert len(list((prepared / "scorers" / "objects").iterdir())) == 6
+    assert len(list((prepared / "scorers" / "objects").iterdir())) == 8
 
 
 def test_cards_say_on_what_and_how_well(prepared):

@@ -168,7 +168,8 @@ def test_a_training_in_a_folder_of_the_users_removes_only_what_it_wrote(tmp_path
     run = Run(folder=mine, device="cpu")
     train_system("random-target", data, run=run)
     for seed in (0, 1):  # one folder serves several trainings
-        config = system_config("stytrans", data.direction, {"seed": seed}, preset="tiny")
+        settings = {"seed": seed, "warm_up": 2, "rounds": 1}
+        config = system_config("stytrans", data.direction, settings, preset="tiny")
         assert train_system("stytrans", data, config, run=run).card.settings["seed"] == seed
     files = {str(p.relative_to(mine)): p.read_text() for p in mine.rglob("*") if p.is_file()}
     assert files == dict.fromkeys(("notes.txt", "sub/step-1", "curve.jsonl"), "kept\n")

@@ -89,14 +89,12 @@ def read_ground(spec: str) -> Ground:
         content = json.loads(read_text(path))
     except (json.JSONDecodeError, RecursionError) as error:
         raise InputError(f"sti.ground: {path} is not JSON: {error}") from error
-    ground = _checked(path, content)
-    said = json.dumps(dict(zip(ground.styles, ground.distances, strict=True)), sort_keys=False)
-    return Ground(
-        f"file:{hashlib.sha256(said.encode()).hexdigest()[:12]}", ground.styles, ground.distances
-    )
+    styles, distances = _checked(path, content)
+    said = json.dumps(dict(zip(styles, distances, strict=True)))
+    return Ground(f"file:{hashlib.sha256(said.encode()).hexdigest()[:12]}", styles, distances)
 
 
-def _checked(path: Path, content: object) -> Ground:
+def _checked(path: Path, content: object) -> tuple[tuple[str, ...], tuple[tuple[float, ...], ...]]:
     if not isinstance(content, dict) or set(content) != {"styles", "distances"}:
         raise InputError(f"sti.ground: {path} must be a table of 'styles' and 'distances'")
     styles, rows = content["styles"], content["distances"]
@@ -119,7 +117,7 @@ def _checked(path: Path, content: object) -> Ground:
         check_distances(np.array(distances), len(styles))
     except (InputError, OverflowError) as error:
         raise InputError(f"sti.ground: {path}: {error}") from error
-    return Ground("file", tuple(styles), distances)
+    return tuple(styles), distances
 
 
 _AT_ONCE = 200  # sentences in one linear program: more make it slower, not better

@@ -142,8 +142,7 @@ def label_v3(text: str, about: Context) -> str:
     >>> label_v3("The answer is: go there .", about)
     'The answer is: go there .'
     """
-    names = sorted([*_LABELS, *about.styles], key=len, reverse=True)
-    name = f"(?:{'|'.join(map(re.escape, names))})"
+    name = f"(?:{'|'.join(map(re.escape, (*_LABELS, *about.styles)))})"
     label = rf"(?:{name}(?:{_NOUN})?|(?:an?\ |the\ )?{name}{_NOUN}{_OF})"
     found = re.match(rf"\s*(?:\*\*)?{label}(?:\*\*)?\s*:(?:\*\*)?\s*", text, re.IGNORECASE)
     if found is None or not text[found.end() :].strip():

@@ -122,8 +122,10 @@ def test_an_answer_whose_tokens_nobody_counted_costs_what_was_set_aside():
     assert budget.spent == pytest.approx(0.02)
     budget.reserve(most)
     budget.settle(most, Reply("x", prompt_tokens=4, completion_tokens=3))
+    budget.reserve(most)
+    budget.settle(most, Reply("x", prompt_tokens=4, completion_tokens=0))  # an empty answer
     assert budget.spent == pytest.approx(0.023)
-    assert (budget.prompt_tokens, budget.answer_tokens, budget.requests) == (4, 3, 2)
+    assert (budget.prompt_tokens, budget.answer_tokens, budget.requests) == (8, 3, 3)
 
 
 def test_what_a_batch_may_still_ask_is_what_is_left():

@@ -61,10 +61,10 @@ def test_data_are_left_as_they_are_but_for_a_terminal(monkeypatch, capsys):
 
 def test_rich_reads_neither_markup_nor_emoji_in_it(monkeypatch):
     table = Table()
-    table.add_column(foreign(":smile: [bold]x[/]"))
+    table.add_column(foreign(":smile: [bold]x[/]\nbelow"))
     shown = io.StringIO()
     Console(file=shown, width=60).print(table)
-    assert ":smile: [bold]x[/]" in shown.getvalue()
+    assert ":smile: [bold]x[/] " in shown.getvalue()  # and the rest on a line of its own
     terminal = _Terminal()
     monkeypatch.setattr("sys.stdout", terminal)
     print_rows([":fire:"], [[":smile: [red]"]])

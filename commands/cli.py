@@ -16,6 +16,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -77,6 +78,7 @@ COMMANDS = {name: text for group in GROUPS.values() for name, text in group.item
 
 
 def _interrupt_again() -> None:
+    time.sleep(0.05)  # until the hook is over, which would drop it too
     if hasattr(signal, "pthread_kill"):  # which also ends a sleep
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
     else:
@@ -90,7 +92,7 @@ def _interrupts_come_again() -> Iterator[None]:
 
     def hook(dropped: sys.UnraisableHookArgs) -> None:
         if isinstance(dropped.exc_value, KeyboardInterrupt):
-            threading.Timer(0.01, _interrupt_again).start()
+            _thread.start_new_thread(_interrupt_again, ())  # a Timer would be waited for
         else:
             before(dropped)
 

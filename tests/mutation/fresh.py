@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 from functools import _lru_cache_wrapper
+from pathlib import Path
 
 from hypothesis import settings
 
@@ -17,9 +18,12 @@ settings.register_profile(
 )
 settings.load_profile("mutation")
 
+_HELPERS = Path(__file__).parents[1] / "support"
+_OURS = {"tstbench", *(file.stem for file in _HELPERS.glob("*.py"))}
+
 
 def pytest_sessionstart() -> None:
-    """Empty every cache of the package."""
+    """Empty every cache of the package and of what the tests have in common."""
     for found in gc.get_objects():
-        if type(found) is _lru_cache_wrapper and found.__module__.startswith("tstbench."):
+        if type(found) is _lru_cache_wrapper and found.__module__.split(".")[0] in _OURS:
             found.cache_clear()

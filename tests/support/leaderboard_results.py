@@ -2,13 +2,17 @@
 
 import hashlib
 import io
+import shutil
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tstbench.datasets_scripts.load import load_test_set
+from tstbench.files import process_folder
 from tstbench.metrics.base import finite
 from tstbench.metrics.registry import METRICS, benchmark_metrics
 from tstbench.pipelines.evaluate import evaluate
@@ -134,7 +138,13 @@ def sample(number, source, prediction, references=(), **scores):
 
 
 def real_results(root: Path, directions=(THERE, BACK), hostile=True) -> Path:
-    """What ``tstbench evaluate`` writes for baselines of ``mini``, by BLEU alone."""
+    """What ``tstbench evaluate`` writes for baselines of ``mini``, by BLEU alone: a copy."""
+    return shutil.copytree(_evaluated(directions, hostile), root, dirs_exist_ok=True)
+
+
+@cache
+def _evaluated(directions: tuple[str, ...], hostile: bool) -> Path:
+    root = Path(mkdtemp(dir=process_folder()))
     for direction in directions:
         test_set = load_test_set(direction)
         names = ("copy", "random-target", "delete-retrieve", "reference-1")

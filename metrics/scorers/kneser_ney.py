@@ -238,7 +238,7 @@ def _collect(stream: np.ndarray, vocabulary_size: int, order: int) -> Iterator[_
         )
         suffix, first_word = np.divmod(distinct, vocabulary_size)
         yield _Ngrams(first_word, suffix, rank[ends[seen] - 1], raw)
-        rank = np.full(len(stream), -1)
+        rank = np.empty_like(stream)  # no longer n-gram ends where none of this length does
         rank[ends] = inverse
 
 

@@ -2,7 +2,7 @@
 
     python tests/mutation/sample.py trainers spaces --seed 7 -n 60
     python tests/mutation/sample.py product --seed 7 -n 60
-    python tests/mutation/sample.py trainers --report
+    python tests/mutation/sample.py product --report
 
 A change turns a comparison or a sum around, adds one to a number, or swaps ``and`` and ``or``,
 ``True`` and ``False``, ``min`` and ``max``. The tests that execute its line run on a copy of the

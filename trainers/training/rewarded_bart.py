@@ -439,7 +439,7 @@ def sentence_bleu(
     same = there[:, :, None] & wanted[:, None, :] & (written[:, :, None] == reference[:, None, :])
     self_same = there[:, :, None] & there[:, None, :] & (written[:, :, None] == written[:, None])
     log_score = torch.zeros(len(written), device=written.device)
-    first = None
+    first = log_score
     common, own = same, self_same
     for order, weight in enumerate(weights, start=1):
         if order > 1:
@@ -447,12 +447,12 @@ def sentence_bleu(
         # The k-th occurrence of an n-gram matches if the reference has it k times.
         occurrence = own.tril().sum(dim=2)  # (B, T)
         matches = ((occurrence > 0) & (occurrence <= common.sum(dim=2))).sum(dim=1).float()
-        first = matches if first is None else first
+        first = matches if order == 1 else first
         count = (written_lengths - order + 1).clamp(min=1)
         log_score += weight * (matches.where(matches > 0, _EPSILON) / count).log()
     shortage = 1 - reference_lengths / written_lengths.clamp(min=1)
     score = (log_score + shortage.clamp(max=0)).exp()
-    return score * 0 if first is None else score.where(first > 0, 0.0)
+    return score.where(first > 0, 0.0)
 
 
 def text_bleu(

@@ -524,7 +524,7 @@ def test_every_metric_says_of_itself_what_it_always_said():
         assert (name, found) == (name, FACTS[name])
     cohorts = {name for name, facts in METRICS.items() if facts.compares_systems}
     assert cohorts == {"naturalness_unigram", "naturalness_neural"}  # they learn from all systems
-    assert METRICS["length_ratio"].neutral
+    assert (METRICS["length_ratio"].neutral, METRICS["length_ratio"].arrow) == (True, "")
 
 
 def test_more_is_better_but_for_these():

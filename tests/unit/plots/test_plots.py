@@ -8,8 +8,8 @@ import pytest
 from leaderboard_pages import Page
 from leaderboard_results import HOSTILE
 
-from tstbench.plots.canvas import page_svg
-from tstbench.plots.colours import KINDS
+from tstbench.plots.canvas import new_figure, page_svg, svg_picture
+from tstbench.plots.colours import KINDS, colour, twins
 from tstbench.plots.label_places import Box, cross, place_labels
 from tstbench.plots.plane import PHONE, WIDE, Axis, Point, draw_plane
 from tstbench.plots.rows import Mark, Row, draw_page_rows
@@ -58,6 +58,21 @@ def test_a_page_gives_a_picture_its_colours_and_fonts():
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'(?:url\(|href=")#(\w+)', svg)) == set(ids)
     assert svg == plane(WIDE, ["a", "b", "c", "d", "e", "f"])
+
+
+def test_a_picture_alone_has_the_dark_twin_of_each_of_its_colours():
+    def draw():
+        figure = new_figure(2, 2)
+        figure.add_subplot().plot([0, 1], color=colour("muted"))
+        return figure
+
+    svg = svg_picture(draw, "a line")
+    style, drawn = svg.split("</style>", 1)
+    light, dark = (dict(re.findall(r"(--c\d+):(#\w+)", part)) for part in style.split("@media"))
+    assert {colour("muted"), colour("surface")} <= set(light.values())
+    assert dark == {name: twins()[one] for name, one in light.items()}
+    assert set(re.findall(r"var\((--c\d+)\)", drawn)) == set(light)
+    assert not set(re.findall("#[0-9a-f]{6}", drawn)) & set(twins())
 
 
 def rows(values, **how):

@@ -408,6 +408,7 @@ class TestService:
         assert not [name for name in (*hidden, "item-", '"s1"', "systems") if name in told]
         pair = service.screen(ann, 0)
         assert (pair["layout"], pair["target_style"], pair["dataset"]) == ("pair", None, None)
+        assert (pair["number"], pair["of"]) == (1, 1)
 
     def test_resumes_where_the_rater_stopped(self, service, folder):
         key = keys(folder)["Ann Archer"]

@@ -171,6 +171,14 @@ class TestRanking:
             report = entry.report.model_copy(update={"scores": new})
             unknown.append(replace(entry, held=report, facts=Facts.of(report)))
         assert list(computed_places(unknown).values()) == list(computed.values())
+        lone = next(entry for entry in entries if not entry.facts.is_bound)
+        first, *scores = lone.report.scores
+        for some in (scores, [first.model_copy(update={"value": None}), *scores]):
+            report = lone.report.model_copy(update={"scores": tuple(some)})
+            lacking = replace(lone, held=report, facts=Facts.of(report))
+            found = computed_places([lacking if one is lone else one for one in entries])
+            assert set(found[first.metric]) == set(computed[first.metric]) - {lone.label}
+            assert set(found[scores[0].metric]) == set(computed[scores[0].metric])
 
     def test_where_neither_way_is_better_nothing_is_bold(self, tmp_path):
         for name, ratio in (("long", 1.5), ("short", 0.5)):

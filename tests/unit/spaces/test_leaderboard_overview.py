@@ -88,6 +88,13 @@ class TestAllDirections:
         assert "amazon/negative-to-positive" in html
         assert "yelp/negative-to-positive" not in html
 
+    @pytest.mark.parametrize("other", ["mini", "amazon"])
+    def test_datasets_are_a_choice_where_there_are_two(self, root, other):
+        for dataset in ("mini", other):
+            write(root, report("one", {"acc": 50.0}, f"{dataset}/negative-to-positive"))
+        html = show(root, view="overview", metric="acc").html
+        assert ("Directions of" in html) == (other == "amazon")
+
     def test_the_best_is_first_and_bounds_are_last_in_the_chart_too(self, several, board):
         overview = build_overview(board, "joint")
         found = [row.system for row in overview.rows]

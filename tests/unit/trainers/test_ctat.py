@@ -105,6 +105,15 @@ def test_a_word_is_predicted_from_those_before_it(words):
     assert not torch.allclose(one[:, 6:], other[:, 6:], atol=1e-3)
 
 
+def test_a_fifth_of_what_is_below_zero_goes_on_in_the_classifier(classifier, latent):
+    first, second, last = (one for one in classifier.modules() if isinstance(one, torch.nn.Linear))
+    found = latent
+    for layer in (first, second):
+        found = layer(found)
+        found = found.where(found > 0, found / 5)
+    torch.testing.assert_close(classifier(latent), last(found)[:, 0])
+
+
 def test_positions_are_the_published_waves():
     """Vaswani et al. 2017, section 3.5: PE(pos, 2i) = sin(pos / 10000^(2i / D)), 2i + 1 its cos."""
     found = SinusoidalWords(9, Shape(6, 1, 1), 4).positions

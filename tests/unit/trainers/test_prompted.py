@@ -388,7 +388,11 @@ REFUSALS = [
     ({"error": (404, "<html>x")}, {}, r"check its address.*\(404: a page of HTML\)"),
     ({"error": (404, {"detail": "Not Found"})}, {}, "has no chat/completions: check its address"),
     ({"error": (429, error("x", "insufficient_quota"))}, {}, "has no credit left"),
-    ({"error": (403, error("x", None))}, {}, "does not let the key in OPENAI_API_KEY use 'm'"),
+    (
+        {"error": (403, error("x", None)), "models": ["m-2"]},
+        {},
+        r"let the key in OPENAI_API_KEY use 'm' \(403: x\)$",
+    ),
     *(
         ({"error": (status, error(said, None))}, {}, "'m' has no chat template, .* --model")
         for status, said in (

@@ -11,7 +11,7 @@ def _digest(rows: Iterable[list[str | int]]) -> str:
     digest = hashlib.sha256()
     for row in rows:
         line = json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n"
-        digest.update(line.encode("utf-8"))
+        digest.update(line.encode())
     return digest.hexdigest()
 
 

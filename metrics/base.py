@@ -123,6 +123,9 @@ class Need:
         given: the texts as the scorer reads them, or a function that prepares them. It is called
             once, and only when they are scored: which scorers are needed is often asked when
             nothing is computed.
+
+    >>> Need("encoder", ["good"]).texts, Need("encoder", lambda: ["good"]).texts
+    (['good'], ['good'])
     """
 
     role: str
@@ -158,7 +161,7 @@ class Cohort:
         """
         texts = {name: tuple(some) for name, some in predictions.items()}
         ordered = {name: texts[name] for name in sorted(texts, key=lambda name: texts[name])}
-        content = json.dumps([*ordered.values()], ensure_ascii=True).encode()
+        content = json.dumps([*ordered.values()]).encode()
         return cls(ordered, hashlib.sha256(content).hexdigest())
 
 

@@ -10,7 +10,7 @@ from prepared import DIRECTION
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics import registry
-from tstbench.metrics.base import Cohort, Family, MetricFacts, Options
+from tstbench.metrics.base import Cohort, Family, Measurement, MetricFacts, Options
 from tstbench.metrics.module import compute
 from tstbench.metrics.registry import FAMILIES, FURTHER_FAMILIES
 from tstbench.metrics.statistics import mean_statistics
@@ -148,6 +148,13 @@ def test_a_cohort_is_what_all_systems_say():
     ]
     assert texts[0] == texts[1] == [("a", "b"), ("c", "d")]  # a classifier reads them in this order
     assert Cohort.of({"one": ["\u00e9"]}).hash == hashlib.sha256(b'[["\\u00e9"]]').hexdigest()
+
+
+def test_scores_of_sentences_have_six_decimals_and_none_where_they_are_undefined():
+    made = mean_statistics(np.array([1 / 3, np.nan]))
+    whole = dataclasses.replace(made, per_sentence=None)
+    for statistics, expected in ((made, [0.333333, None]), (whole, None)):
+        assert Measurement(Rarity.metrics[0], statistics, None).per_sentence() == expected
 
 
 def test_a_family_that_claims_a_name_of_ours_is_left_out(monkeypatch, capsys):

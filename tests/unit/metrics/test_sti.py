@@ -1,5 +1,6 @@
 """Style transfer intensity against other solvers, published scores, and cases by hand."""
 
+import hashlib
 import json
 import os
 import re
@@ -427,8 +428,10 @@ def test_a_files_distances_follow_the_classifiers_order(tmp_path):
     path = tmp_path / "three.json"
     rows = [[0, 1, 5], [1, 0, 2], [5, 2, 0]]
     path.write_text(json.dumps({"styles": ["a", "b", "c"], "distances": rows}))
-    found = read_ground(str(path)).matrix(("c", "a", "b"))
-    assert found.tolist() == [[0, 5, 2], [5, 0, 1], [2, 1, 0]]
+    ground = read_ground(str(path))
+    assert ground.matrix(("c", "a", "b")).tolist() == [[0, 5, 2], [5, 0, 1], [2, 1, 0]]
+    said = b'{"a": [0.0, 1.0, 5.0], "b": [1.0, 0.0, 2.0], "c": [5.0, 2.0, 0.0]}'
+    assert ground.name == f"file:{hashlib.sha256(said).hexdigest()[:12]}"
 
 
 # -- published scores ------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 from classifier_toys import LABELS, SENTENCES, STYLES
 
 from tstbench.errors import InputError, IntegrityError
+from tstbench.metrics.scorers import linear
 from tstbench.metrics.scorers.classifiers import model_class
 from tstbench.metrics.scorers.ensemble import SPREAD, EnsembleConfig, EnsembleModel, spread
 from tstbench.metrics.scorers.train import fit, labelled
@@ -87,3 +88,43 @@ def test_members_of_other_styles_and_spreads_that_do_not_fit_are_refused(ensembl
         EnsembleModel([ensemble.members[0]], [0.0])
     with pytest.raises(InputError, match="1 members with 2 spreads"):
         EnsembleModel([ensemble.members[0]], [1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("size", "kept", "n", "rare"), [(100, 3, 3, False), (100, 2000, 5, False), (19, 9, 1, True)]
+)
+def test_spreads_are_measured_on_what_members_did_not_learn(size, kept, n, rare, monkeypatch):
+    """A twentieth, drawn by the seed; all is learned if a style has no other sentence."""
+    seen, answers = [], [[0.25, 0.75]]
+
+    class Spy:
+        styles = STYLES
+
+        def distribution(self, sentences):
+            seen.append(tuple(sentences))
+            return np.array(answers * len(sentences))
+
+    monkeypatch.setattr(linear, "fit", lambda *given: seen.append(given) or Spy())
+    texts, order = [f"text {i}" for i in range(size)], np.random.RandomState(3).permutation(size)
+    labels = [int(i == order[0]) if rare else i % 2 for i in range(size)]
+    config = EnsembleConfig(members=("linear",), seed=3, kept=kept)
+    model = fit("ensemble", labelled(texts, labels, STYLES, what="toy"), STYLES, config)
+    (data, styles, own), held = seen
+    learned = range(size) if rare else sorted(order[n:])
+    assert (data.sentences, data.labels) == tuple(
+        tuple(column[i] for i in learned) for column in (texts, labels)
+    )
+    assert (styles, own.seed) == (STYLES, 3)
+    assert held == tuple(texts[i] for i in sorted(order[:n]))
+    assert model.spreads == (spread(np.array(answers)),)
+
+
+def test_the_members_settings_are_the_ensembles():
+    """They have their defaults, but for its seed and a shorter fine-tuning."""
+    said = EnsembleConfig(members=("linear", "finetuned"), seed=7, kept=9).settings()
+    assert {**said, "members": list(said["members"])} == {
+        "seed": 7, "kept": 9, "members": ["linear", "finetuned"],
+    }  # fmt: skip
+    assert said["members"]["linear"] == linear.LinearConfig(seed=7).settings()
+    shorter = {"epochs": 1.0, "most_sentences": 16_000, "least_steps": 100, "frozen_layers": 2}
+    assert said["members"]["finetuned"].items() >= {**shorter, "seed": 7}.items()

@@ -24,6 +24,7 @@ _OURS = {"tstbench", *(file.stem for file in _HELPERS.glob("*.py"))}
 
 def pytest_sessionstart() -> None:
     """Empty every cache of the package and of what the tests have in common."""
+    gc.unfreeze()  # what was there when the process that forked began its tests
     for found in gc.get_objects():
         if type(found) is _lru_cache_wrapper and found.__module__.split(".")[0] in _OURS:
             found.cache_clear()

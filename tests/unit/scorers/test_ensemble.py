@@ -25,6 +25,7 @@ class Fixed:
         self._rows = np.array(rows)
 
     def distribution(self, sentences):
+        assert len(sentences) == len(self._rows)
         return self._rows
 
 
@@ -70,6 +71,31 @@ def test_a_member_that_is_always_certain_does_not_decide(ensemble):
     )
 
 
+@pytest.mark.parametrize(
+    ("members", "named"),
+    [
+        ((), "nothing"),
+        (("linear", "linear"), "linear, linear"),
+        (("ensemble",), "ensemble"),
+        (("linear", "ensemble"), "linear, ensemble"),
+    ],
+)
+def test_members_that_make_no_ensemble_are_refused(members, named):
+    with pytest.raises(InputError, match=f"an ensemble of {named}: name one or more of our kinds"):
+        EnsembleConfig(members=members)
+
+
+def test_what_is_read_back_is_what_was_saved(ensemble, tmp_path):
+    ensemble.save(tmp_path)
+    again = EnsembleModel.load(tmp_path)
+    assert (again.kinds, again.styles, again.spreads) == (SMALL.members, STYLES, ensemble.spreads)
+    np.testing.assert_array_equal(again.distribution(SENTENCES), ensemble.distribution(SENTENCES))
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "styles": ["rude", "polite"]}))
+    with pytest.raises(IntegrityError, match="the members' styles are not the ensemble's"):
+        EnsembleModel.load(tmp_path)
+
+
 @pytest.mark.parametrize("kind", ["../linear", "ensemble", "pickle"])
 def test_a_folder_cannot_name_any_member(kind, ensemble, tmp_path):
     ensemble.save(tmp_path)
@@ -82,7 +108,9 @@ def test_a_folder_cannot_name_any_member(kind, ensemble, tmp_path):
 def test_members_of_other_styles_and_spreads_that_do_not_fit_are_refused(ensemble):
     other = Fixed([[0.5, 0.5]])
     other.styles = ("rude", "polite")
-    with pytest.raises(InputError, match="different styles"):
+    with pytest.raises(
+        InputError, match=r"^the members of an ensemble tell different styles apart"
+    ):
         EnsembleModel([ensemble.members[0], ("probe", other)], [1, 1])
     with pytest.raises(InputError, match="must be above 0"):
         EnsembleModel([ensemble.members[0]], [0.0])

@@ -371,7 +371,7 @@ def test_a_threshold_that_is_no_share(threshold):
     said = f"the threshold of attribution is {threshold}: it must be from 0 to 1"
     with pytest.raises(InputError, match=f"^{re.escape(said)}$"):
         style_words(np.ones(2), threshold)
-    with pytest.raises(UnknownNameError, match="unknown rule of masking 'coverin'.*Did you mean"):
+    with pytest.raises(UnknownNameError, match=r"rule of masking 'coverin'.*Did you mean"):
         style_words(np.ones(2), 0.5, "coverin")
 
 

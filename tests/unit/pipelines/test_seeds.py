@@ -1,10 +1,12 @@
 """Several seeds of one system: trained together, and one system in every table."""
 
 import csv
+import hashlib
 import io
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +17,15 @@ from tstbench.pipelines.analysis.data import read_run
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.predictions import read_card
-from tstbench.pipelines.report import Report, SeedRun, SystemInfo, read_report
+from tstbench.pipelines.ranking import Bootstrapped
+from tstbench.pipelines.report import (
+    Report,
+    SeedRun,
+    SystemInfo,
+    further_key,
+    read_report,
+    score_recipe,
+)
 from tstbench.pipelines.results import read_direction
 from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.seeds import MeanOfRuns, pooled
@@ -67,6 +77,53 @@ def test_a_mean_its_deviation_and_its_interval_are_those_computed_by_hand(result
         bounds = (score.interval.low, score.interval.high)
         assert bounds == pytest.approx(tuple(np.percentile(draws, [2.5, 97.5])))
         assert mean.bootstrapped()[metric].value == pytest.approx(score.value)
+
+
+def test_the_mean_of_runs_that_do_not_all_have_the_same_scores(results):
+    """One lacks a value, one has a score under another signature, and no replicates of it."""
+    stored = [s for s in read_direction(results / DIRECTION) if s.report.system.seed_run]
+    other = "r_bleu|made|otherwise"
+    changes = [
+        {"made_with": "x 1|y 1"}, {"made_with": "y 1|z 1"}, {"signature": other},
+    ]  # fmt: skip
+    warnings = [("one", "two"), ("two", "three"), ()]
+    runs = []
+    for n, (one, change, said) in enumerate(zip(stored, changes, warnings, strict=True)):
+        own, reference = one.report.scores
+        own = own.model_copy(update={"value": None} if n == 1 else {})
+        update = {
+            "system": one.report.system.model_copy(update={"system_hash": f"{n}" * 64}),
+            "scores": (own, reference.model_copy(update=change)), "warnings": said,
+            "left_out": (n,),
+        }  # fmt: skip
+        draws = dict(one.bootstrapped())
+        if n == 2:
+            del draws["r_bleu"]
+        report = one.report.model_copy(update=update)
+        runs.append(SimpleNamespace(report=report, bootstrapped=lambda draws=draws: draws))
+    report = MeanOfRuns(tuple(runs), "ours").report
+    assert report.system == SystemInfo(name="ours")
+    assert (report.warnings, report.left_out) == (("one", "two", "three"), (0,))
+    outputs = "".join(one.report.outputs_sha256 for one in stored)
+    assert report.outputs_sha256 == hashlib.sha256(outputs.encode()).hexdigest()
+    by_key = {score.key: score for score in report.scores}
+    lacking, two, lone = by_key.values()
+    assert list(by_key) == ["s_bleu", "r_bleu", further_key("r_bleu", other)]
+    assert (lacking.value, lacking.interval, lacking.spread.seeds) == (None, None, (0, 2))
+    values = [one.report.score("r_bleu").value for one in stored]
+    assert (two.spread.seeds, two.spread.values) == ((0, 1), tuple(values[:2]))
+    assert two.value == pytest.approx(sum(values[:2]) / 2)
+    assert two.spread.deviation == pytest.approx(abs(values[0] - values[1]) / 2**0.5)
+    assert two.interval.low < two.value < two.interval.high
+    assert (lone.value, lone.interval, lone.spread.deviation) == (values[2], None, None)
+    assert two.made_with == "x 1|y 1|z 1"
+    data = report.data.fingerprint
+    assert two.recipe == score_recipe(report.outputs_sha256, data, two.signature)
+    bare = SimpleNamespace(report=runs[0].report, bootstrapped=dict)
+    assert MeanOfRuns((bare, *runs[1:]), "ours").bootstrapped() == {}, "not of some runs alone"
+    undefined = {"r_bleu": Bootstrapped(1.0, np.full(9, np.nan))}
+    odd = [SimpleNamespace(report=r.report, bootstrapped=lambda: undefined) for r in runs]
+    assert [s.interval for s in MeanOfRuns(tuple(odd), "ours").report.scores] == [None] * 3
 
 
 def test_ranks_count_the_system_once(evaluation, results):
@@ -141,6 +198,11 @@ def test_what_is_no_run_of_the_same_system_stays_apart(results, test_set):
     twice = [named(one, run_of("x", 0)), named(one, same), named(other, run_of("x", 1))]
     [mean] = pooled(twice)
     assert mean.seeds == (0, 1), "the same seed and outputs under two names count once"
+    assert mean.name == "x"
+    both = [
+        named(s, run_of("x", n, r)) for r in (RECIPE, OTHER) for n, s in enumerate((one, other))
+    ]
+    assert [r.name for r in pooled(both)] == ["x", "x #bbbbbb"]
     [mean] = pooled([named(one, run_of("x", 0)), named(other, run_of("x", 1))])
     assert (mean.report.samples_sha256, mean.report.replicates_sha256) == (None, None)
     assert mean.report.outputs_sha256 not in {s.report.outputs_sha256 for s in stored}

@@ -182,3 +182,9 @@ def test_failing_lmplz_says_so_and_leaves_nothing(lmplz, tmp_path):
     with pytest.raises(TSTBenchError, match="lmplz failed with exit code"):
         run_lmplz(["good"], tmp_path / "m.arpa", memory="no size")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_n_grams_have_up_to_five_words_or_as_many_as_are_asked_for():
+    assert len(estimate(["a b"]).tables) == 5
+    for order in (2, 6):
+        assert len(estimate(["a b"], order).tables) == order

@@ -57,7 +57,7 @@ def card(**changes):
         file = store(CARD, lambda folder: (folder / "model.json").write_text("{}")).folder
         file /= "scorer.json"
         kept = json.loads(file.read_text())
-        file.write_text(changes.pop("text", json.dumps({**kept, **changes})))
+        file.write_text(changes.get("text", json.dumps({**kept, **changes})))
         open_artefact(file.parent)
 
     return act

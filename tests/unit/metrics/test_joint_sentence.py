@@ -76,7 +76,7 @@ def test_fluency_reads_a_language_model_and_the_classifier(llm):
         return measured(how, ["fluency"])["fluency"]
 
     model = CausalLm(
-        AutoModelForCausalLM.from_pretrained(llm).eval(), AutoTokenizer.from_pretrained(llm)
+        [AutoModelForCausalLM.from_pretrained(llm).eval()], AutoTokenizer.from_pretrained(llm)
     )
     texts = ["the soup was hot.", "", "soup the the was", "the staff was lovely and quick!"]
     told = model.log_probabilities([alone(as_written(text)) for text in texts])

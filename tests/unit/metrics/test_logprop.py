@@ -73,7 +73,8 @@ def by_hand(folder, before, after):
 
 def loaded(folder, batch_size=None, side="right"):
     tokenizer = AutoTokenizer.from_pretrained(folder, padding_side=side)
-    return CausalLm(AutoModelForCausalLM.from_pretrained(folder).eval(), tokenizer, batch_size)
+    model = AutoModelForCausalLM.from_pretrained(folder).eval()
+    return CausalLm([model], tokenizer, batch_size)
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt2"])
@@ -110,7 +111,7 @@ def test_each_distinct_text_is_scored_once(llama, monkeypatch):
     model = loaded(llama)
     asked = [question(*PAIRS[0]), question(*PAIRS[1]), question(*PAIRS[0])]
     first = model.log_probabilities(asked)
-    monkeypatch.setattr(model, "_token_scores", lambda rows: pytest.fail("scored again"))
+    monkeypatch.setattr(model, "_models", [lambda **_: pytest.fail("scored again")])
     assert model.log_probabilities(asked[::-1]).tolist() == first[::-1].tolist()
     assert model.log_probabilities([]).shape == (0, 2)
 

@@ -81,7 +81,7 @@ def test_what_bertscore_encoded_is_not_encoded_again_whatever_comes_first(monkey
     def forward(*_):
         raise AssertionError("encoded again")
 
-    monkeypatch.setattr(encoder, "_forward", forward)
+    monkeypatch.setattr(encoder, "_forwards", [forward])
     weights = np.zeros((2, 3 * 384), np.float32)
     probe = ProbeModel(("no", "yes"), encoder, ProbeConfig().layers, weights, np.zeros(2))
     np.testing.assert_array_equal(probe.distribution(SENTENCES), np.full((15, 2), 0.5))

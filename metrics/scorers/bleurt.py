@@ -15,7 +15,7 @@ import numpy as np
 
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, require_installed
-from .base import SentenceMemo, length_sorted_batches
+from .base import SentenceMemo
 from .device import Placement, copies, spread
 from .encoder_files import HASHED
 from .roles import Found
@@ -82,8 +82,7 @@ class Bleurt:
             inputs = self._tokenizer.pad(rows, return_tensors="pt").to(model.device)
             found[batch] = model(**inputs).logits[:, 0].cpu().double().numpy()
 
-        batches = length_sorted_batches(lengths, _IN_A_BATCH, self._batch_size)
-        spread(self._models, batches, work)
+        spread(self._models, lengths, _IN_A_BATCH, self._batch_size, work)
         return found
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...datasets_scripts.directions import Direction
 from ...errors import InputError, require_installed
-from .base import SentenceMemo, length_sorted_batches
+from .base import SentenceMemo
 from .device import Placement, copies, spread
 from .encoder_files import HASHED
 from .gguf import language_model_folder
@@ -198,7 +198,7 @@ class CausalLm:
                 found[batch, place] = likely.cpu().double().numpy()
                 past.crop(-len(asked))
 
-        spread(self._models, length_sorted_batches(lengths, _IN_A_BATCH, self._batch_size), work)
+        spread(self._models, lengths, _IN_A_BATCH, self._batch_size, work)
         return found.reshape(len(texts), -1)
 
     def _start(self) -> int:
@@ -242,7 +242,7 @@ class CausalLm:
                 counting = values[starts[i] - 1 : len(ids[i]) - 1]
                 scores[i] = counting.sum(), len(counting)
 
-        spread(self._models, length_sorted_batches(lengths, _IN_A_BATCH, self._batch_size), work)
+        spread(self._models, lengths, _IN_A_BATCH, self._batch_size, work)
         return scores
 
 

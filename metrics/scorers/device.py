@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from threading import Event, Lock
 from typing import Any, Literal, TypeVar, get_args
 
+import numpy as np
+
 from ...chat.settings import Handling
 from ...errors import InputError, require, unknown_name
+from .base import length_sorted_batches
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Dtype = Literal["float32", "bfloat16", "float16"]
 
 M = TypeVar("M")
-B = TypeVar("B")
 _NAMES = {"cuda": "CUDA", "mps": "MPS"}
 
 
@@ -88,16 +91,16 @@ class Placement:
     def devices(self) -> list[str]:
         """Where models are, the first as :meth:`resolve` says: on CUDA, each GPU that torch sees.
 
-        One process of several that share the GPUs, as ``torchrun`` starts, has the first alone.
+        One process of several that share the GPUs, as ``torchrun`` starts, has its own alone.
 
         Raises:
             InputError: see :meth:`resolve`.
         """
+        first = self.resolve()
+        if first != "cuda" or int(os.environ.get("WORLD_SIZE") or "1") > 1:
+            return [first]
         import torch
 
-        first = self.resolve()
-        if first != "cuda" or int(os.environ.get("WORLD_SIZE", "1")) > 1:
-            return [first]
         return [f"cuda:{i}" for i in range(torch.cuda.device_count())]
 
 
@@ -105,37 +108,58 @@ HERE = Placement()
 
 
 def copies(model: Any, placement: Placement) -> list[Any]:
-    """A model of torch, and a copy of it on each further device."""
-    return [model, *(deepcopy(model).to(device) for device in placement.devices()[1:])]
+    """A model of torch, and a copy of it on each further device that has room."""
+    first, *others = placement.devices()
+    found = [model]
+    if others:
+        model.cpu()  # a copy would be made where the model is, which may have no room for two
+        with suppress(RuntimeError):  # without room on one, the ones before it do the work
+            found += (deepcopy(model).to(device) for device in others)
+        model.to(first)
+    return found
 
 
-def spread(models: Sequence[M], batches: Iterable[B], work: Callable[[M, B], None]) -> None:
-    """Have each batch worked on by one of the models, each of which takes the next when it is free.
+def spread(
+    models: Sequence[M],
+    lengths: Sequence[int],
+    max_tokens: int,
+    max_items: int | None,
+    work: Callable[[M, np.ndarray], None],
+) -> None:
+    """Have items worked on in batches by several models, each taking the next one when it is free.
 
     Args:
         models: one, or copies of it on several devices.
-        batches: largest first, so that all end at about the same time.
-        work: keeps what it finds by the batch's places: it runs in a thread for each model.
+        lengths: of the items, see :func:`.base.length_sorted_batches`.
+        max_tokens: in a batch; fewer where there would not be a batch for each model.
+        max_items: in a batch; ``None`` for no limit.
+        work: gets a model and a batch's places, and keeps what it finds: it runs in a thread for
+            each model.
     """
     import torch
 
-    waiting, lock, failed = iter(batches), Lock(), Event()
+    if len(models) > 1:
+        max_tokens = max(1, min(max_tokens, -(-sum(lengths) // len(models))))
+    batches = list(length_sorted_batches(lengths, max_tokens, max_items))
+    if len(models) == 1 or len(batches) == 1:
+        with torch.inference_mode():
+            for batch in batches:
+                work(models[0], batch)
+        return
+    waiting, lock, ended = iter(batches), Lock(), Event()
 
     def run(model: M) -> None:
         with torch.inference_mode():
-            while not failed.is_set():
+            while not ended.is_set():
                 with lock:
                     batch = next(waiting, None)
                 if batch is None:
                     return
                 work(model, batch)
 
-    if len(models) == 1:
-        return run(models[0])
     with ThreadPoolExecutor(len(models)) as pool:
         try:
             for one in as_completed([pool.submit(run, model) for model in models]):
                 one.result()
         finally:
-            failed.set()  # so that the others end too, also after Ctrl-C
-    return None
+            ended.set()  # so that the others end too, also after Ctrl-C

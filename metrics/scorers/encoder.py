@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from ...errors import InputError
-from .base import TokenVectors, length_sorted_batches, tokens_on
+from .base import TokenVectors, tokens_on
 from .device import HERE, Placement, copies, spread
 from .encoder_files import (
     EMBEDDED_ENCODER,
@@ -214,8 +214,7 @@ class TransformerEncoder:
                 )
 
         lengths = [len(one) for one in ids]
-        batches = length_sorted_batches(lengths, self._max_tokens, self._batch_size)
-        spread(self._forwards, batches, work)
+        spread(self._forwards, lengths, self._max_tokens, self._batch_size, work)
         return [encoded[i] for i in range(len(sentences))]
 
     def _tokenize(self, sentences: list[str]) -> list[list[int]]:

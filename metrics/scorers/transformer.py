@@ -41,7 +41,7 @@ class TransformerModel:
         tokenizer: its tokenizer.
         columns: the model's column for each style.
         batch_size: the most sentences in a batch.
-        copies: of the model, on other devices, which share the sentences with it.
+        others: copies of the model on other devices, which share the sentences with it.
     """
 
     features_are = "CLS embeddings of its last layer"
@@ -53,7 +53,7 @@ class TransformerModel:
         tokenizer: Any,
         columns: Sequence[int],
         batch_size: int | None = None,
-        copies: Sequence[Any] = (),
+        others: Sequence[Any] = (),
     ) -> None:
         self.styles = styles
         self._model = model.eval()
@@ -65,7 +65,7 @@ class TransformerModel:
         self._packed: PackedBert | None = None
         if is_packable(model.config):
             self._packed = PackedBert(model.base_model, model.config.num_hidden_layers)
-        self._copies = [TransformerModel(styles, one.eval(), tokenizer, columns) for one in copies]
+        self._others = [TransformerModel(styles, one, tokenizer, columns) for one in others]
 
     def distribution(self, sentences: Sequence[str]) -> np.ndarray:
         """P(style | sentence): shape (N, S), float64; over-long sentences are truncated."""
@@ -77,8 +77,7 @@ class TransformerModel:
             rows = {name: [values[i] for i in batch] for name, values in encoded.items()}
             logits[batch] = one._logits(rows)[:, self._columns].float().cpu().numpy()
 
-        batches = length_sorted_batches(lengths, self._max_tokens, self._batch_size)
-        spread([self, *self._copies], batches, work)
+        spread([self, *self._others], lengths, self._max_tokens, self._batch_size, work)
         return softmax(logits)
 
     def features(self, sentences: Sequence[str]) -> np.ndarray:

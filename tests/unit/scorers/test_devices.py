@@ -13,7 +13,7 @@ from tstbench.metrics.scorers import causal_lm, transformer
 from tstbench.metrics.scorers import encoder as encoder_module
 from tstbench.metrics.scorers.bleurt import pair
 from tstbench.metrics.scorers.causal_lm import load_language_model, question
-from tstbench.metrics.scorers.device import Placement, spread
+from tstbench.metrics.scorers.device import Placement, copies, spread
 from tstbench.metrics.scorers.encoder import TransformerEncoder
 from tstbench.metrics.scorers.fitting import with_new_head
 from tstbench.metrics.scorers.transformer import TransformerModel, load_hub_model
@@ -27,13 +27,14 @@ def test_each_takes_the_next_batch_and_no_batch_is_read_twice():
     both, found = Barrier(2, timeout=60), {}
 
     def work(model, batch):
-        if batch < 2:
+        (place,) = batch
+        if place < 2:
             both.wait()  # for the other, which only a second thread can be
         assert torch.is_inference_mode_enabled()
-        assert batch not in found
-        found[batch] = (model, get_ident())
+        assert place not in found
+        found[place] = (model, get_ident())
 
-    spread(["a", "b"], range(50), work)
+    spread(["a", "b"], [5] * 50, 100, 1, work)
     assert sorted(found) == [*range(50)]
     assert {found[0][0], found[1][0]} == {"a", "b"}
     assert len(set(found.values())) == 2  # a thread for each
@@ -41,20 +42,34 @@ def test_each_takes_the_next_batch_and_no_batch_is_read_twice():
 
 def test_one_model_needs_no_thread_and_an_error_of_one_ends_all():
     threads = []
-    spread(["a"], [1, 2], lambda _, __: threads.append(get_ident()))
-    assert threads == [get_ident()] * 2
+    for models, lengths in ((["a"], [5, 5]), (["a", "b"], [5])):
+        spread(models, lengths, 9, None, lambda _, __: threads.append(get_ident()))
+    assert threads == [get_ident()] * 3
     both, seen = Barrier(2, timeout=60), []
 
     def work(model, batch):
         seen.append(batch)
-        if batch < 2:
+        if batch[0] < 2:
             both.wait()
         if model == "a":
             raise ValueError("no memory")
 
     with pytest.raises(ValueError, match="no memory"):
-        spread(["a", "b"], range(1_000_000), work)
-    assert len(seen) < 1_000_000
+        spread(["a", "b"], [1] * 100_000, 9, 1, work)
+    assert len(seen) < 100_000
+
+
+def test_few_items_are_shared_too():
+    batches = []
+    spread(["a", "b", "c"], [4, 4, 4, 4, 4, 4], 1000, None, lambda _, batch: batches.append(batch))
+    assert sorted(map(len, batches)) == [2, 2, 2]
+
+
+def test_a_device_without_room_gets_no_copy(monkeypatch):
+    monkeypatch.setattr(Placement, "devices", lambda _: ["cpu", "cpu", "nowhere", "cpu"])
+    found = copies(model := torch.nn.Linear(2, 2), HERE)
+    assert len({id(one) for one in found}) == len(found) == 2
+    assert found[0] is model
 
 
 def style(folder, placement):
@@ -112,10 +127,10 @@ def following(folder, placement):
 def test_two_devices_give_what_one_gives(tmp_path, module, load, monkeypatch):
     counts = []
 
-    def noting(models, batches, work):
+    def noting(models, *how):
         counts.append(len(models))
         assert len({id(getattr(model, "_model", model)) for model in models}) == len(models)
-        spread(models, batches, work)
+        spread(models, *how)
 
     monkeypatch.setattr(module, "spread", noting)
     (tmp_path / "one").mkdir()

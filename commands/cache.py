@@ -4,9 +4,9 @@
           kept score and large board: size and last use
   size    the total of each kind
   prune   remove what is not current: replaced scorers, unfinished and unused
-          downloads, fingerprints and scores of other code, what is kept of
-          large boards, what killed commands left a day ago; replaced systems
-          and interrupted trainings only with --systems
+          downloads, fingerprints, scores and boards of other code, what killed
+          commands left a day ago; replaced systems and interrupted trainings
+          only with --systems
 
 Examples:
   tstbench cache

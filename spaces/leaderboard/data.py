@@ -33,9 +33,13 @@ from .reported import FromHub
 
 _FILES = ("report.json", SAMPLES_FILE, REPLICATES_FILE)
 _QUICK = 0.1  # seconds: who opens a view waits no longer to see whether files changed
-_REST = 20  # times as long as that took, at least, until it is seen again
+_REST = 20  # times as long as that took: so much later, at the earliest, it is seen again
 _PATIENCE = 1.0  # seconds that a reader waits for views, so that many visitors do not stop it
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+
+class ChangedError(InputError):
+    """A report is not any more what the board says: the board has to be made again."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +78,12 @@ class Entry:
         """The whole report with the scores that are meant, read where it was not kept.
 
         Raises:
-            InputError: it was changed since its facts were read, to something that is no report.
+            ChangedError: it was removed or damaged since its facts were read.
         """
-        report = self.held or _kept(self.folder, self.stamps)
+        try:
+            report = self.held or _kept(self.folder, self.stamps)
+        except (TSTBenchError, OSError) as error:
+            raise ChangedError(f"a report of {self.label} was changed meanwhile: reload") from error
         if self.columns is None or len(self.layout) == len(report.scores):
             return report
         return report.only(self.columns)
@@ -175,7 +182,7 @@ class Results:
         self._board: Board | None = None
         self._slow, self._again = False, 0.0  # to look at every file; when it is done again
         self._lock = Lock()
-        self._views, self._served = 0, Condition()
+        self._views, self._served, self._rush = 0, Condition(), 0.0
 
     @contextmanager
     def serving(self) -> Iterator[None]:
@@ -200,7 +207,8 @@ class Results:
                 self._give_way()
             places, looking = _in_order(self.root), 0.0
             unread = sum(len(systems) for _, systems in places)
-            self._found = {p: one for p, one in self._found.items() if p in dict(places)}
+            there = {place for place, _ in places}
+            self._found = {place: one for place, one in self._found.items() if place in there}
             for place, systems in places:
                 if self._board is None or self._board.unread:
                     # The first time, what is complete is shown; later, when all of it is.
@@ -260,8 +268,12 @@ class Results:
         self._found[place] = _Direction(digest, reports, entries)
 
     def _give_way(self) -> None:
+        """Wait for views; among so many that none is the last, read half of the time."""
         with self._served:
-            self._served.wait_for(lambda: not self._views, _PATIENCE)
+            if time.monotonic() > self._rush and not self._served.wait_for(
+                lambda: not self._views, _PATIENCE
+            ):
+                self._rush = time.monotonic() + _PATIENCE
 
     def _revision(self, unread: int) -> str:
         people = _stamp(f"{self.root}/human.jsonl")

@@ -11,7 +11,7 @@ from ...pipelines.rankings import Form, Layout, standings_text
 from ...pipelines.report import Report
 from ...pipelines.standings import Standings
 from .data import Board, Entry
-from .places import MOST_TESTED
+from .places import are_tested
 from .query import Query
 from .ranks import RankCache
 from .runs import result_of
@@ -51,7 +51,7 @@ def _shown(board: Board, query: Query, cache: RankCache) -> list[Sequence[Entry]
 def _standings(entries: Sequence[Entry]) -> Standings:
     """The reports under the names that the page shows, ranked as ``tstbench report`` ranks them."""
     stored = [result_of(entry, _labelled(entry)) for entry in entries]
-    if len(stored) <= MOST_TESTED:
+    if are_tested(entries):
         with suppress(InputError, OSError):  # damaged replicates
             return Standings.of(stored)
     return Standings(tuple(one.report for one in stored), {})  # no test, so nothing is bold

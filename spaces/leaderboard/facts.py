@@ -1,4 +1,4 @@
-"""What the tables need of a report: a board has thousands, and reads one whole when it is shown."""
+"""What tables need of a report: of thousands, one is read whole only when its row is shown."""
 
 from __future__ import annotations
 

@@ -60,20 +60,21 @@ _SHAPES = {  # matplotlib's marks, for legends: around the origin, about 10 wide
 def trade_off(ranking: Ranking, across: Column, up: Column) -> Markup:
     """Two metrics against each other, with both intervals; better is right and up."""
     i, j = ranking.columns.index(across), ranking.columns.index(up)
-    rows = [
-        r
-        for r in (*ranking.systems[:MOST_POINTS], *ranking.bounds[:MOST_DOTS])
-        if r.cells[i].value is not None and r.cells[j].value is not None
+    signed = [
+        ranking.numbers[k].value * (1 if ranking.columns[k].higher_is_better else -1)
+        for k in (i, j)
     ]
-    if not rows:
-        return ui.quiet("No system has both scores.")
-    signs = [1 if column.higher_is_better else -1 for column in (across, up)]
+    both = ~(np.isnan(signed[0]) | np.isnan(signed[1]))
     places = {
-        str(n): (signs[0] * (row.cells[i].value or 0.0), signs[1] * (row.cells[j].value or 0.0))
-        for n, row in enumerate(rows)
-        if not _is_bound(row)
+        str(n): (float(signed[0][n]), float(signed[1][n]))
+        for n in np.flatnonzero(both[: len(ranking.systems)])
     }
     front = pareto_front(places)
+    shown = {*list(places)[:MOST_POINTS], *front}
+    rows = [row for row in ranking.systems if str(row.place) in shown]
+    rows += [row for row in ranking.bounds[:MOST_DOTS] if both[row.place]]
+    if not rows:
+        return ui.quiet("No system has both scores.")
     points = tuple(
         Point(
             system=row.entry.label,
@@ -83,10 +84,10 @@ def trade_off(ranking: Ranking, across: Column, up: Column) -> Markup:
             y=row.cells[j].value or 0.0,
             across=_bounds(row.cells[i]),
             up=_bounds(row.cells[j]),
-            on_front=str(n) in front,
+            on_front=str(row.place) in front,
             tip=_tip(row, (j, i), ranking.columns),
         )
-        for n, row in enumerate(rows)
+        for row in rows
     )
     return join([_families_legend(rows), _plane(points, _axis(across), _axis(up))])
 

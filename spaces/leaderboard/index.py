@@ -1,13 +1,14 @@
 """The facts of directions with many reports, kept between starts: to read 10,000 takes 10 seconds.
 
 One JSON file a direction, in ``$TSTBENCH_HOME/boards/``. What is kept of a report has the stamps of
-the files that it was read from: where they are others, it is read again.
+the files that it was read from: if they have changed, it is read again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import astuple
@@ -15,57 +16,55 @@ from pathlib import Path
 
 import numpy as np
 
+from ...datasets_scripts.unchanged import tools
 from ...files import home, write_text
 from ...pipelines.report import SeedRun
-from ...version import __version__
 from .facts import Facts, Measure, shared
 
 MANY = 500  # reports of a direction; fewer are read soon enough
 Stamp = tuple[int, ...]  # times of writing and of the last change in ns, size, inode
 Stamps = tuple[Stamp | None, ...]  # of a report and the files beside it
 Read = tuple[Stamps, Facts | str]  # the facts, or what is wrong with the report
+# Of a dataset of the Hub: the next commit is in another folder, with links to the same files.
+_COMMIT = re.compile("/snapshots/[0-9a-f]{40}/")
 
 
 def load(folder: str) -> dict[str, Read]:
-    """What was kept of a direction, by the report's path; nothing if another version kept it."""
-    try:
+    """What was kept of a direction, by the report's path; nothing if that cannot be read."""
+    found: dict[str, Read] = {}
+    with suppress(Exception):  # whatever is wrong with a file of ours, it can be made anew
         kept = json.loads(_place(folder).read_bytes())
-        if kept["version"] != __version__:
-            return {}
         layouts = [shared(tuple(Measure(*one) for one in some)) for some in kept["layouts"]]
-        found: dict[str, Read] = {}
-        for path, (stamps, known) in kept["reports"].items():
-            facts = known
-            if not isinstance(known, str):
-                *plain, run, place, numbers = known
-                facts = Facts(
-                    **dict(zip(Facts.PLAIN, plain, strict=True)),
-                    seed_run=SeedRun.model_validate(run) if run else None,
-                    layout=layouts[place],
-                    numbers=np.array(numbers, dtype=float).reshape(-1, 3),
-                )
-            found[path] = (tuple(one and tuple(one) for one in stamps), facts)
-    except (OSError, ValueError, KeyError, TypeError, IndexError):
-        return {}
-    return found
+        for path, (stamps, plain, run, layout, numbers) in kept["reports"].items():
+            facts = Facts(
+                **dict(zip(Facts.PLAIN, plain, strict=True)),
+                seed_run=SeedRun.model_validate(run) if run else None,
+                layout=layouts[layout],
+                numbers=np.array(numbers, dtype=float).reshape(-1, 3),
+            )
+            found[folder + path] = (tuple(one and tuple(one) for one in stamps), facts)
+        return found
+    return {}
 
 
 def save(folder: str, read: Mapping[str, Read]) -> None:
-    """Keep what was read of a direction; without room on the disk, nothing is kept."""
-    layouts = list(dict.fromkeys(one.layout for _, one in read.values() if isinstance(one, Facts)))
-    place = {layout: i for i, layout in enumerate(layouts)}
+    """Keep the facts of a direction's reports; without room on the disk, nothing is kept.
 
-    def row(facts: Facts) -> list[object]:
-        plain = [getattr(facts, name) for name in Facts.PLAIN]
-        run = facts.seed_run.model_dump() if facts.seed_run else None
-        return [*plain, run, place[facts.layout], facts.numbers.ravel().tolist()]
-
+    What is wrong with a report is not kept: the disk may have been, for a moment.
+    """
+    facts = {path: one for path, (_, one) in read.items() if isinstance(one, Facts)}
+    place = {layout: i for i, layout in enumerate(dict.fromkeys(f.layout for f in facts.values()))}
     kept = {
-        "version": __version__,
-        "layouts": [[astuple(measure) for measure in layout] for layout in layouts],
+        "layouts": [[astuple(measure) for measure in layout] for layout in place],
         "reports": {
-            path: (stamps, row(one) if isinstance(one, Facts) else one)
-            for path, (stamps, one) in read.items()
+            path.removeprefix(folder): (
+                read[path][0],
+                [getattr(one, name) for name in Facts.PLAIN],
+                one.seed_run.model_dump() if one.seed_run else None,
+                place[one.layout],
+                one.numbers.ravel().tolist(),
+            )
+            for path, one in facts.items()
         },
     }
     with suppress(OSError):
@@ -73,6 +72,8 @@ def save(folder: str, read: Mapping[str, Read]) -> None:
 
 
 def _place(folder: str) -> Path:
+    """The file: of these results, and of this code."""
     name = "_".join(folder.split("/")[-2:])
-    digest = hashlib.sha256(folder.encode()).hexdigest()[:16]  # there may be several results
-    return home() / "boards" / f"{name}_{digest}.json"
+    same = hashlib.sha256(_COMMIT.sub("/", folder).encode()).hexdigest()[:16]
+    code = hashlib.sha256(tools().encode()).hexdigest()[:8]
+    return home() / "boards" / f"{name}_{same}_{code}.json"

@@ -16,7 +16,7 @@ from .figures import SERIES, better_right, icon, rows_picture
 from .groups import protocol_key
 from .markup import join, render, ui
 from .overview import Overview, OverviewRow
-from .places import bold
+from .places import MOST_TESTED, bold
 from .query import VIEWS, Query
 from .ranks import RankCache
 from .runs import deviation
@@ -132,17 +132,20 @@ def _how_to_read(overview: Overview, standings: Standings, *, pending: bool) -> 
     if pending:
         lines.append("The tests are being computed; bold and intervals appear when they are done.")
     elif not all(standings.tested):
-        lines.append("Where the replicates for the test are missing, only the best value is bold.")
+        lines.append(
+            f"Where the replicates for the test are missing, or more than {MOST_TESTED} systems "
+            "would be compared, only the best value is bold."
+        )
     lines.append(
         "Order: by the share of other systems that a system beats (Beats), comparing each two by "
         "their mean rank on the directions that both have; a draw is half a win."
     )
     if overview.why_no_rank is None:
         lines.append(
-            f"Mean rank: the mean of a system's ranks on the {count} directions, 1 for the best; "
-            "below it, its 95% interval: in each of 1,000 bootstrap replicates the systems are "
-            "ranked on every direction anew. A grey one is over the directions that the system "
-            "has, and compares with no other."
+            f"Mean rank: the mean of a system's ranks on the {count} directions, 1 for the best. "
+            "Below it, where they were tested, is its 95% interval: in each of 1,000 bootstrap "
+            "replicates the systems are ranked on every direction anew. A grey one is over the "
+            "directions that the system has, and compares with no other."
         )
     lines.append(
         f"No mean is shown: {overview.why_no_mean}."

@@ -16,7 +16,7 @@ from ...pipelines.results import Stored
 from ...plots.canvas import load_behind
 from ..templates import stylesheet
 from ..web import MAX_CALL, Call, make_app
-from .data import Board, Results
+from .data import Board, ChangedError, Results
 from .download import download
 from .markup import render, ui
 from .picture_view import lengths_picture, map_picture
@@ -121,12 +121,17 @@ class Page:
     def render(self, query: Query) -> View:
         """The view of a query; an error becomes a view with a message."""
 
-        def made() -> View:
-            board = self._results.so_far()
+        def made(board: Board) -> View:
             with self._results.serving():
                 return render_view(board, query, self._ranks)
 
-        return _safely(made)
+        def newest() -> View:
+            try:
+                return made(self._results.so_far())
+            except ChangedError:
+                return made(self._results.board())
+
+        return _safely(newest)
 
     def _document(self, parameters: Mapping[str, str]) -> Response:
         """The whole page of a link, or the file that it asks for."""

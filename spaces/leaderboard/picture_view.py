@@ -24,7 +24,7 @@ from .ranks import RankCache
 from .samples import load_samples
 from .scene import Scene, View, open_scene
 from .style_map import SEPARATED, StyleMap, style_map
-from .window import LONG
+from .window import listed
 
 _MOST_LENGTHS = 12  # systems whose texts are read for their lengths
 _CONTENT = ("multi_bleu", "r_bleu", "s_bleu", "multi_bert", "r_bert", "s_bert")
@@ -108,7 +108,8 @@ def _trade_offs(
             "line is beaten on both. Where names have no room, point at a mark to read its name."
         )
         if len(ranking.systems) > MOST_POINTS:
-            caption += f" Shown: the best {MOST_POINTS} of {len(ranking.systems):,} systems."
+            shown = f"the first {MOST_POINTS} of {len(ranking.systems):,} systems, and the front"
+            caption += f" Shown: {shown}."
         picture = trade_off(ranking, style, other)
         boxes.append(ui.figure(key, f"Style against {key}", caption, picture))
     return boxes
@@ -167,8 +168,7 @@ def _map_box(scene: Scene, query: Query) -> Markup:
     entries = _with_texts(scene)
     if not entries:
         return ui.no_picture(title, _NO_TEXTS)
-    labels = dict.fromkeys([*(entry.label for entry in entries[:LONG]), query.system])
-    options = [("", "no system"), *((label, label) for label in filter(None, labels))]
+    options = [("", "no system"), *((e.label, e.label) for e in listed(entries, [query.system]))]
     caption = (
         "t-SNE of sentence embeddings (all-MiniLM-L6-v2). Neighbours are similar; distances "
         "between distant points and the axes have no meaning. Point at a mark to read."

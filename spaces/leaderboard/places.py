@@ -7,7 +7,7 @@ untested. Bounds have none.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -64,6 +64,11 @@ def plain_places(values: Mapping[Name, float], higher_is_better: bool) -> dict[N
         name: Place(int(a), int(b), best=int(a) == 1)
         for name, a, b in zip(values, first, last, strict=True)
     }
+
+
+def are_tested(entries: Iterable[Entry]) -> bool:
+    """Whether the ranked ones among entries are few enough to be compared with each other."""
+    return sum(not entry.facts.is_bound for entry in entries) <= MOST_TESTED
 
 
 def computed_places(entries: Sequence[Entry]) -> ComputedPlaces:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from .data import Board
 from .groups import Setting, settings
 from .overview import Overview, build_overview
-from .places import MOST_TESTED, ComputedPlaces, computed_places
+from .places import ComputedPlaces, are_tested, computed_places
 from .query import Query
 from .ranking import Ranking, build_ranking
 from .runs import together
@@ -20,8 +20,8 @@ from .standings import Standings, standings
 
 _PATIENCE = 0.25  # seconds that a first view may wait, enough for small boards
 _KEPT = 64
-_MANY = 10_000  # reports, of which the table of all directions takes longer
-_TABLES = 20  # of each kind: a system's page asks for those of all directions
+_MANY = 2_000  # reports, of which the table of all directions takes longer
+_TABLES = 64  # of each kind: a system's page asks for those of all directions
 Result = TypeVar("Result")
 
 
@@ -70,8 +70,8 @@ class RankCache:
         if len(board.entries) <= _MANY:
             return self.overview(board, query), False
         key = ("overview", board.revision, query.metric, query.protocol, query.dataset)
-        found = self._soon(key, lambda: (self.overview(board, query),))
-        return (None, True) if found is None else (found[0], False)
+        made = self._soon(key, lambda: self.overview(board, query) and True)
+        return (self.overview(board, query), False) if made else (None, True)
 
     def table(
         self,
@@ -91,7 +91,8 @@ class RankCache:
         kept, until = self._tables.get(kind, {}), (key, self._ended)
         found: Result = kept[key] if key in kept else kept[until] if until in kept else make()
         key = until if pending(found) else key
-        last = [one for one in kept.items() if one[0] != key][1 - _TABLES :]
+        most = 4 if kind == "overview" else _TABLES  # of many reports, 60 MB each
+        last = [one for one in kept.items() if one[0] != key][1 - most :]
         self._tables = {**self._tables, kind: {**dict(last), key: found}}
         return found
 
@@ -140,7 +141,7 @@ class RankCache:
 
 
 def _is_tested(setting: Setting) -> bool:
-    return 2 <= len(setting.entries) <= MOST_TESTED
+    return len(setting.entries) > 1 and are_tested(setting.entries)
 
 
 def _places(board: Board, setting: Setting) -> tuple[object, Callable[[], ComputedPlaces]]:

@@ -17,7 +17,7 @@ from .ranks import RankCache
 from .sample_view import Reading, sentences
 from .samples import ORDERS, Order, arrange, load_samples, sentence_metrics, sides
 from .scene import Scene, View, open_scene
-from .window import LONG
+from .window import listed
 from .words import metric_title
 
 PER_PAGE = 5
@@ -130,9 +130,8 @@ def _system_menu(
         second=second.label,
     )
     hint = f"Up to {MOST_SYSTEMS} at a time." if len(available) > MOST_SYSTEMS else None
-    listed = [*chosen, *(e for e in available[:LONG] if e not in chosen)]
-    listed.sort(key=available.index)
-    labels = [[entry.label for entry in some] for some in (listed, chosen)]
+    named = [entry.label for entry in chosen]
+    labels = [entry.label for entry in listed(available, named)], named
     return ui.systems_menu(*labels, hint, versus)
 
 

@@ -25,7 +25,7 @@ from .sample_page import PER_PAGE, no_texts, texts_select
 from .sample_view import Reading, sentences
 from .samples import Side, load_samples
 from .scene import Scene, View, open_scene
-from .window import LONG
+from .window import listed
 from .words import metric_title, number
 
 Order = Literal["lost", "won"]
@@ -173,8 +173,7 @@ def versus_view(board: Board, query: Query, ranks: RankCache) -> View:
 
 def _pickers(scene: Scene, pair: Pair) -> list[Markup]:
     first, second = pair.first.label, pair.second.label
-    labels = dict.fromkeys(entry.label for entry in scene.ranking.entries[:LONG])
-    labels |= {first: None, second: None}
+    labels = [entry.label for entry in listed(scene.ranking.entries, [first, second])]
 
     def others(than: str) -> list[tuple[str, str]]:
         return [(label, label) for label in labels if label != than]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -23,9 +23,9 @@ class Window(Generic[Row]):
     """What a page shows of a long table.
 
     Attributes:
-        rows, bounds: the first that fit, from the page on.
+        rows, bounds: of those that fit, the page's; few bounds are on each page.
         count: how many systems fit.
-        told: of how many, in words.
+        told: the count as text.
         page, pages: from 1.
     """
 
@@ -61,15 +61,27 @@ def window(
         for some in (systems, bounds)
     ]
     count = len(found[0])
-    pages = max(1, -(-count // SHOWN))
+    pages = max(1, *(-(-len(some) // SHOWN) for some in found))
     page = min(query.page_number, pages)
     told = f"{len(systems):,} systems"
     if count < len(systems):
         told = f"{count:,} of {told}"
     if found[1]:
         told = f"{told}, {len(found[1]):,} bound{'s' * (len(found[1]) != 1)}"
-    shown = found[0][(page - 1) * SHOWN : page * SHOWN]
-    return Window(shown, found[1][:SHOWN], count, told, page, pages)
+    start = (page - 1) * SHOWN
+    below = found[1] if len(found[1]) <= SHOWN else found[1][start : start + SHOWN]
+    return Window(found[0][start : start + SHOWN], below, count, told, page, pages)
+
+
+def listed(entries: Sequence[Entry], chosen: Collection[str]) -> list[Entry]:
+    """What a menu lists: the first systems and bounds of a ranking, and those that are chosen."""
+    left = {True: LONG, False: LONG}
+    found = []
+    for entry in entries:
+        left[entry.facts.is_bound] -= 1
+        if left[entry.facts.is_bound] >= 0 or entry.label in chosen:
+            found.append(entry)
+    return found
 
 
 def _sorted(
@@ -89,13 +101,15 @@ def _fits(label: str, entry: Entry, query: Query) -> bool:
     facts, name = entry.facts, label.casefold()
     if not all(word in name for word in query.q.casefold().split()):
         return False
-    if query.family and facts.family not in query.family.split(","):
+    families = [family for family in query.family.split(",") if family]
+    if families and facts.family not in families:
         return False
     if facts.is_bound:  # nothing was trained, and no date orders them
         return True
     if query.parallel and query.parallel != parallel_key(facts):
         return False
-    start, end = (text if _DATE.fullmatch(text) else "" for text in (query.from_, query.to))
+    wanted = (query.from_.strip(), query.to.strip())
+    start, end = (text if _DATE.fullmatch(text) else "" for text in wanted)
     if not (start or end):
         return True
     own = facts.date or ""

@@ -266,6 +266,8 @@ class TestLongTable:
         page.click("th[data-key=system] .sort")
         shown(range(59, 9, -1))
         assert page.get_attribute("th[data-key=system]", "aria-sort") == "descending"
+        focused = "document.activeElement.closest('th')?.dataset.key"
+        page.wait_for_function(f"() => {focused} === 'system'")
         page.fill("[data-local=q]", "nobody")
         shown([])
         page.click("[data-action=clear]")

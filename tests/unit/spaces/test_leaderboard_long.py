@@ -1,15 +1,21 @@
 """A board of many reports: tables in windows, and what is kept of the reports between starts."""
 
 import json
-from shutil import copytree
+from pathlib import Path
+from shutil import copytree, rmtree
 
 import pytest
-from leaderboard_pages import Page, show
+from leaderboard_pages import Page as Shown
+from leaderboard_pages import show
 from leaderboard_results import THERE, report, write
 from prepared import command_line
 
+from tstbench.datasets_scripts import unchanged
 from tstbench.spaces.leaderboard import data, index, overview_view, ranking_view
 from tstbench.spaces.leaderboard.data import Results
+from tstbench.spaces.leaderboard.page import Page
+from tstbench.spaces.leaderboard.query import Query
+from tstbench.spaces.leaderboard.ranks import RankCache
 
 YEARS = {"a": "2018", "b": "2018-03", "c": "2019", "d": None}
 
@@ -69,7 +75,7 @@ ALL = [i for i in range(60) if i != 7]
     ],
 )
 def test_a_window_is_what_was_asked_for(made, windows, query, wanted, bounds, told):
-    page = Page(show(made, **query).html)
+    page = Shown(show(made, **query).html)
     assert names(page) == [*(f"s-{i:02}" for i in wanted), *bounds]
     (table,) = (a for a in page.all("table") if a.get("class") == "board")
     assert (table["data-window"], "data-left-out" in table) == (told, False)
@@ -78,7 +84,7 @@ def test_a_window_is_what_was_asked_for(made, windows, query, wanted, bounds, to
 
 
 def test_a_window_has_the_ranks_of_the_whole_table(made, windows):
-    ranks = [a["data-rank"] for a in Page(show(made, p="2").html).all("td") if "data-rank" in a]
+    ranks = [a["data-rank"] for a in Shown(show(made, p="2").html).all("td") if "data-rank" in a]
     by_accuracy, by_perplexity = ranks[:-1:2], ranks[1::2]  # S-07, the last, has no accuracy
     assert by_accuracy == [str(i) for i in range(51, 60)]
     assert by_perplexity == [str(i) for i in range(9, 0, -1)]
@@ -93,9 +99,45 @@ def test_the_overview_comes_in_windows_too(made, windows):
         ({"sort": f"-{THERE}"}, "s-59", 50),
         ({"q": "s-3"}, "s-30", 10),
     ):
-        found = names(Page(show(made, view="overview", **query).html))
+        found = names(Shown(show(made, view="overview", **query).html))
         systems = [name for name in found if name.startswith("s-")]
         assert (systems[0], len(systems)) == (first, count), query
+
+
+def test_bounds_of_which_there_are_many_have_pages_and_menus_have_bounds(made, windows, tmp_path):
+    root = copytree(made, tmp_path / "results")
+    for i in range(60):
+        write(root, report(f"human-{i:02}", {"acc": 99.0 - i}, info={"family": "human"}))
+    first, second = (names(Shown(show(root, p=p, q="human").html)) for p in "12")
+    assert [*first, *second] == [f"human-{i:02}" for i in range(60)]
+    options = [a["value"] for a in Shown(show(root, view="versus").html).all("option")]
+    assert {"human-59", "copy", "S-00"} <= {*options}
+
+
+def test_a_report_that_is_gone_is_noticed_by_its_page(made, tmp_path, monkeypatch):
+    """Nothing is looked at for a while, as after a look that took long."""
+    root = copytree(made, tmp_path / "results")
+    results = Results(root)
+    page = Page(results)
+    assert "S-00" in page.render(Query()).html
+    results._slow, results._again = True, float("inf")
+    data._kept.cache_clear()
+    page._ranks = RankCache()  # nor kept
+    (gone,) = (one.folder for one in results.board().entries if one.label == "S-00")
+    results._slow, results._again = True, float("inf")
+    rmtree(gone)
+    html = page.render(Query()).html
+    assert "S-01" in html
+    assert "S-00" not in html
+    assert str(tmp_path) not in html
+
+
+def test_visitors_slow_reading_and_do_not_stop_it(made, monkeypatch):
+    monkeypatch.setattr(data, "_PATIENCE", 0.05)
+    results = Results(made)
+    with results.serving():  # none is the last
+        results.read_behind(patience=30)
+        assert results.so_far().unread == 0
 
 
 class TestIndex:
@@ -129,7 +171,7 @@ class TestIndex:
         assert len(read) == 63
         read.clear()
         again = Results(root).board()
-        assert read == []
+        assert read == [str(damaged)], "what is wrong may not last"
         assert again.problems == first.problems != ()
         for one, other in zip(first.entries, again.entries, strict=True):
             assert (one.label, one.report) == (other.label, other.report)
@@ -138,16 +180,16 @@ class TestIndex:
             assert mine.pop("layout").measures == its.pop("layout").measures
             assert mine == its
 
-    def test_the_cache_lists_and_removes_it(self, root, read, capsys):
+    def test_the_cache_lists_and_removes_it(self, root, capsys, monkeypatch, tmp_path):
         Results(root).board()
         (row,) = command_line(capsys, "cache")[1].splitlines()[1:]
         kind, name, _, _, state = row.split("\t")
-        assert (kind, state) == ("board", "made again when needed")
+        assert (kind, state) == ("board", "current")
         assert name.startswith("mini_negative-to-positive_")
+        monkeypatch.setattr(unchanged, "tools", lambda: "others")
         assert command_line(capsys, "cache", "prune", "--yes")[0] == 0
-        read.clear()
-        Results(root).board()
-        assert len(read) == 62
+        monkeypatch.undo()
+        assert [*(tmp_path / "home" / "boards").iterdir()] == []
 
     def test_what_changed_is_read_again(self, root, read):
         Results(root).board()
@@ -158,23 +200,35 @@ class TestIndex:
         (entry,) = (one for one in board.entries if one.label == "S-99")
         assert entry.facts.numbers[0, 0] == 99.5
 
-    @pytest.mark.parametrize("damage", ["version", "cut", "numbers", "layouts"])
-    def test_an_index_that_cannot_be_used_is_made_anew(self, root, read, damage, tmp_path):
+    @pytest.mark.parametrize("damage", ["cut", "numbers", "layouts", "reports", "deep", "code"])
+    def test_an_index_that_cannot_be_used_is_made_anew(
+        self, root, read, damage, tmp_path, monkeypatch
+    ):
         Results(root).board()
         (file,) = (tmp_path / "home" / "boards").iterdir()
-        kept = json.loads(file.read_text())
-        if damage == "version":
-            kept["version"] = "0"
-        elif damage == "numbers":
-            next(iter(kept["reports"].values()))[1][-1] = ["x"]
-        elif damage == "layouts":
-            kept["layouts"] = []
-        file.write_text(json.dumps(kept)[: -1 if damage == "cut" else None])
+        text = file.read_text()
+        kept = json.loads(text)
+        if damage == "numbers":
+            next(iter(kept["reports"].values()))[-1] = ["x"]
+        elif damage in kept:
+            kept[damage] = []
+        elif damage == "code":
+            monkeypatch.setattr(index, "tools", lambda: "others")
+        made = {"cut": text[:-1], "deep": "[" * 100_000}.get(damage, json.dumps(kept))
+        file.write_text(made)
         read.clear()
         assert len(Results(root).board().entries) == len(read) == 62
         read.clear()
         assert len(Results(root).board().entries) == 62
         assert read == []
+
+    def test_a_later_commit_of_the_hub_is_read_where_it_differs(self, made, read, tmp_path):
+        there = [tmp_path / "hub" / "snapshots" / (sign * 40) for sign in "ab"]
+        blobs = copytree(made, tmp_path / "hub" / "blobs")
+        for place in there:
+            copytree(blobs, place, copy_function=lambda one, new: Path(new).symlink_to(one))
+            Results(place).board()
+        assert len(read) == 62
 
     def test_a_home_that_cannot_be_written_keeps_nothing(self, root, read, tmp_path):
         (tmp_path / "home").write_text("no folder")

@@ -1,7 +1,7 @@
 /* What the page is and what it shows. These files are one module, put together by page.py in
    their order. The server renders every view from the query parameters; sorting and filtering
-   of rows happen here, on the rows that are there, unless a table comes in windows. Whatever comes from the server is markup that
-   it escaped; whatever this script writes is text. */
+   of rows happen here, on the rows that are there, unless a table comes in windows. Whatever
+   comes from the server is markup that it escaped; whatever this script writes is text. */
 
 const SHOWN = 50; // rows of a long table before "show all"; markup.py says the same
 const AGAIN = 1500; // ms before asking for ranks that are still being computed
@@ -109,11 +109,12 @@ async function show({ focus = false, quiet = false } = {}) {
   }
   if (mine !== turn) return;
   if (quiet && !answer.html) return later();
-  const typing = keepTyping();
+  const [typing, place] = [keepTyping(), keepPlace()];
   stage.innerHTML = answer.html;
   stage.setAttribute("aria-busy", "false");
   settle(answer);
   typing();
+  place();
   if (focus) stage.focus({ preventScroll: true });
 }
 
@@ -185,6 +186,17 @@ function keepTyping() {
       again.value = value;
       again.setSelectionRange(start, end);
     }
+  };
+}
+
+/* The next window of a long table is as far aside as this one, and the header that was pressed is in focus. */
+function keepPlace() {
+  const left = table()?.dataset.window && table().closest(".scroller").scrollLeft;
+  const key = document.activeElement?.closest?.("th[data-key]")?.dataset.key;
+  return () => {
+    if (!left && !key) return;
+    if (table()?.dataset.window) table().closest(".scroller").scrollLeft = left;
+    headers().find((th) => th.dataset.key === key)?.querySelector(".sort")?.focus({ preventScroll: true });
   };
 }
 

@@ -126,7 +126,7 @@ class Bm25:
         best = hits[np.argsort(-scores[hits], kind="stable")][:k]
         if len(best) == k:
             return best
-        left = np.setdiff1d(np.arange(self._count), np.concatenate([best, out]).astype(int))
+        left = np.setdiff1d(np.arange(self._count), np.concatenate([best, out]))
         drawn = np.random.default_rng(seed).choice(left, k - len(best), replace=False)
         return np.concatenate([best, drawn])
 
@@ -142,10 +142,10 @@ def nearest_by_cosine(
         k: at most N less those excluded.
         excluded: for each query, positions that are not returned.
     """
-    cosines = torch.nn.functional.normalize(queries, dim=1) @ keys.T
+    cosines = torch.nn.functional.normalize(queries) @ keys.T
     for row, places in enumerate(excluded):
         cosines[row, list(places)] = -torch.inf
-    found: np.ndarray = cosines.topk(k, dim=1).indices.cpu().numpy()
+    found: np.ndarray = cosines.topk(k).indices.cpu().numpy()
     return found
 
 

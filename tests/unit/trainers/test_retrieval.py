@@ -1,6 +1,7 @@
 """Retrieval: BM25 and cosine against plain computations; what must not be found is not."""
 
 import math
+import sys
 from collections import Counter
 
 import bm25s
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from tstbench.errors import InputError
+from tstbench.errors import InputError, MissingExtraError
 from tstbench.trainers.training.retrieval import Bm25, Memory, Partition, nearest_by_cosine
 
 END, SILENT = 2, 9
@@ -90,6 +91,12 @@ def test_what_fills_up_is_drawn_by_the_seed_and_the_query(partition):
     draws = [tuple(found(*one)) for one in asked]
     assert draws == [tuple(found(*one)) for one in asked]
     assert len(set(draws)) > 5
+
+
+def test_without_bm25s_the_extra_is_named(partition, monkeypatch):
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    with pytest.raises(MissingExtraError, match=r"tstbench\[train\]"):
+        Bm25(partition, ())
 
 
 def test_ties_go_to_the_first():

@@ -120,7 +120,7 @@ CASES = {
     "dar-delete-only": SystemCase("dar", {"markers": False, "epochs": 1}, shaken=network),
     "ctat": SystemCase(
         "ctat",
-        {"epochs": 1},
+        {"epochs": 1, "validate_every": 5},
         {"weight", "selection"},
         shaken=network,
         asked={"weights": [500.0], "iterations": 20},

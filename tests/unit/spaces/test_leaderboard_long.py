@@ -11,7 +11,7 @@ from leaderboard_results import THERE, report, write
 from prepared import command_line
 
 from tstbench.datasets_scripts import unchanged
-from tstbench.spaces.leaderboard import data, index, overview_view, ranking_view
+from tstbench.spaces.leaderboard import data, index, overview_view, ranking_view, window
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.page import Page
 from tstbench.spaces.leaderboard.query import Query
@@ -36,7 +36,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def windows(monkeypatch):
-    for view in (ranking_view, overview_view):
+    for view in (ranking_view, overview_view, window):
         monkeypatch.setattr(view, "LONG", 10)
 
 
@@ -111,7 +111,10 @@ def test_bounds_of_which_there_are_many_have_pages_and_menus_have_bounds(made, w
     first, second = (names(Shown(show(root, p=p, q="human").html)) for p in "12")
     assert [*first, *second] == [f"human-{i:02}" for i in range(60)]
     options = [a["value"] for a in Shown(show(root, view="versus").html).all("option")]
-    assert {"human-59", "copy", "S-00"} <= {*options}
+    assert {"S-00", "S-10", "human-00", "human-09"} <= {*options}
+    assert not {"S-55", "human-30"} & {*options}
+    chosen = Shown(show(root, view="versus", first="S-55").html).all("option")
+    assert [a["value"] for a in chosen if "selected" in a][-2:] == ["S-55", "S-00"]
 
 
 def test_a_report_that_is_gone_is_noticed_by_its_page(made, tmp_path, monkeypatch):
@@ -133,10 +136,10 @@ def test_a_report_that_is_gone_is_noticed_by_its_page(made, tmp_path, monkeypatc
 
 
 def test_visitors_slow_reading_and_do_not_stop_it(made, monkeypatch):
-    monkeypatch.setattr(data, "_PATIENCE", 0.05)
+    monkeypatch.setattr(data, "_PATIENCE", 0.5)
     results = Results(made)
     with results.serving():  # none is the last
-        results.read_behind(patience=30)
+        results.read_behind(patience=15)
         assert results.so_far().unread == 0
 
 

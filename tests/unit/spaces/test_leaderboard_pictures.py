@@ -10,6 +10,7 @@ from leaderboard_results import HOSTILE, THERE, real_results, report, sample, wr
 from scipy.stats import spearmanr
 
 from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
+from tstbench.spaces.leaderboard import figures
 from tstbench.spaces.leaderboard.correlation import correlate, interval_of_rho, spearman
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.figures import dots, lengths, trade_off
@@ -142,6 +143,16 @@ class TestPictures:
         assert "Style: ACC (%) \N{RIGHTWARDS ARROW}" in pictures, "style is across, as in analyses"
         assert float(places["a"][0]) > float(places["b"][0]) > float(places["c"][0]), "lower PPL"
         assert float(places["c"][1]) < float(places["b"][1]) < float(places["a"][1]), "higher ACC"
+
+    def test_of_many_systems_the_first_are_shown_and_the_front_of_all(self, root, monkeypatch):
+        values = {"a": (9, 3), "b": (8, 2), "c": (7, 1), "d": (2, 8), "e": (1, 7)}  # front: a and d
+        for name, (acc, bleu) in values.items():
+            write(root, report(name, {"acc": acc, "s_bleu": bleu}))
+        ranking, drawn = ranking_of(root), []
+        monkeypatch.setattr(figures, "MOST_POINTS", 2)
+        monkeypatch.setattr(figures, "_plane", lambda points, *_: drawn.extend(points))
+        trade_off(ranking, ranking.columns[0], ranking.columns[1])
+        assert {p.system: p.on_front for p in drawn} == {"a": True, "b": False, "d": True}
 
     def test_bounds_are_hollow_and_below_the_systems(self, root):
         write(root, report("a", {"acc": 10.0}))

@@ -54,9 +54,11 @@ def test_the_spread_of_logistic_log_odds_is_what_is_aimed_at():
     odds = np.random.RandomState(0).logistic(size=200_000)
     p = 1 / (1 + np.exp(-odds))
     assert spread(np.stack([1 - p, p], axis=1)) == pytest.approx(SPREAD, rel=0.01)
-    with pytest.raises(InputError, match="all styles equally probable"):
+    with pytest.raises(InputError, match=r"^a member of the ensemble finds all styles"):
         spread(np.full((3, 2), 0.5))
     assert np.isfinite(spread(np.array([[0.0, 1.0]])))
+    exact = np.array([[0.25, 0.75]])
+    assert spread(exact.astype(np.float32)) == spread(exact)
 
 
 def test_a_member_that_is_always_certain_does_not_decide(ensemble):

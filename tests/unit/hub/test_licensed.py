@@ -99,6 +99,7 @@ def published(said):
         "a-to-b/test.parquet": parquet({"references": [["A"], ["~", said]]}),
         "data/ours.parquet": parquet({"score": [1.0]}, {"remark": said}),
         "data/tokens.parquet": parquet({"x": [["A"], said.split()]}),
+        "data/damaged.parquet": b"PAR1" + said.encode(),
         "data/names.parquet": parquet({word: [1.0] for word in said.split()}),
         "app.py": b"EXAMPLES = ['" + text + b"']\n",
         "page.html": b"<p>" + text.replace(b" ", b" <b>x</b> ", 1).replace(b"x", b"") + b"</p>",

@@ -63,7 +63,7 @@ class Ground:
                 f"classifier's styles are {', '.join(styles)}"
             )
         order = [self.styles.index(style) for style in styles]
-        return np.array(self.distances, dtype=np.float64)[np.ix_(order, order)]
+        return np.array(self.distances)[np.ix_(order, order)]
 
 
 def read_ground(spec: str) -> Ground:

@@ -433,6 +433,9 @@ def test_a_files_distances_follow_the_classifiers_order(tmp_path):
     with pytest.raises(InputError, match=r"distances between a, b, c; the .* styles are a, b$"):
         ground.matrix(("a", "b"))
     assert read_ground("ordinal").matrix("abc").tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    path.write_text("[]")
+    with pytest.raises(InputError, match=path.name):
+        read_ground(str(path))
     said = b'{"a": [0.0, 1.0, 5.0], "b": [1.0, 0.0, 2.0], "c": [5.0, 2.0, 0.0]}'
     assert ground.name == f"file:{hashlib.sha256(said).hexdigest()[:12]}"
 

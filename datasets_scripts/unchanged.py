@@ -109,3 +109,8 @@ def tools() -> str:
         digest.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes())
     known = f"python {platform.python_version()}, sacrebleu {version('sacrebleu')}"
     return f"{known}, code {digest.hexdigest()[:32]}"
+
+
+def code() -> str:
+    """Eight hex digits for :func:`tools`, for names of files."""
+    return hashlib.sha256(tools().encode()).hexdigest()[:8]

@@ -6,7 +6,6 @@ settings changed, stays on disk, since reports may name its hash; it is what pru
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -195,9 +194,8 @@ def _scores() -> Iterator[Entry]:
 
 def _boards() -> Iterator[Entry]:
     """What leaderboards keep of large results."""
-    code = hashlib.sha256(unchanged.tools().encode()).hexdigest()[:8]
     for path in _children(home() / "boards"):
-        known = path.stem.endswith(code)
+        known = path.stem.endswith(unchanged.code())
         yield Entry("board", path.stem, path, CURRENT if known else "of other code")
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...datasets_scripts.unchanged import tools
+from ...datasets_scripts.unchanged import code
 from ...files import home, write_text
 from ...pipelines.report import SeedRun
 from .facts import Facts, Measure, shared
@@ -75,5 +75,4 @@ def _place(folder: str) -> Path:
     """The file: of these results, and of this code."""
     name = "_".join(folder.split("/")[-2:])
     same = hashlib.sha256(_COMMIT.sub("/", folder).encode()).hexdigest()[:16]
-    code = hashlib.sha256(tools().encode()).hexdigest()[:8]
-    return home() / "boards" / f"{name}_{same}_{code}.json"
+    return home() / "boards" / f"{name}_{same}_{code()}.json"

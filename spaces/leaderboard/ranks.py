@@ -21,7 +21,7 @@ from .standings import Standings, standings
 _PATIENCE = 0.25  # seconds that a first view may wait, enough for small boards
 _KEPT = 64
 _MANY = 2_000  # reports, of which the table of all directions takes longer
-_TABLES = 64  # of each kind: a system's page asks for those of all directions
+_TABLES = 32  # of each kind: a system's page asks for those of all directions
 Result = TypeVar("Result")
 
 
@@ -70,8 +70,8 @@ class RankCache:
         if len(board.entries) <= _MANY:
             return self.overview(board, query), False
         key = ("overview", board.revision, query.metric, query.protocol, query.dataset)
-        made = self._soon(key, lambda: self.overview(board, query) and True)
-        return (self.overview(board, query), False) if made else (None, True)
+        made = self._soon(key, lambda: self.overview(board, query) is not None)
+        return (None, True) if made is None else (self.overview(board, query), False)
 
     def table(
         self,

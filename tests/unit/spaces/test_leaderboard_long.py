@@ -189,7 +189,7 @@ class TestIndex:
         kind, name, _, _, state = row.split("\t")
         assert (kind, state) == ("board", "current")
         assert name.startswith("mini_negative-to-positive_")
-        monkeypatch.setattr(unchanged, "tools", lambda: "others")
+        monkeypatch.setattr(unchanged, "code", lambda: "others")
         assert command_line(capsys, "cache", "prune", "--yes")[0] == 0
         monkeypatch.undo()
         assert [*(tmp_path / "home" / "boards").iterdir()] == []
@@ -216,7 +216,7 @@ class TestIndex:
         elif damage in kept:
             kept[damage] = []
         elif damage == "code":
-            monkeypatch.setattr(index, "tools", lambda: "others")
+            monkeypatch.setattr(index, "code", lambda: "others")
         made = {"cut": text[:-1], "deep": "[" * 100_000}.get(damage, json.dumps(kept))
         file.write_text(made)
         read.clear()

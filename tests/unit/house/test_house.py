@@ -15,7 +15,8 @@ from places import ROOT
 import tstbench
 from tstbench.metrics.registry import FAMILIES, FURTHER_FAMILIES, METRICS
 
-ROOMS = ("chat", "datasets_scripts", "metrics", "trainers", "pipelines", "spaces", "commands")
+ROOMS = ("plots", "chat", "datasets_scripts", "metrics", "trainers", "pipelines", "spaces",
+         "commands")  # fmt: skip
 GROUND = "the root's own modules"
 ORDER = (GROUND, *ROOMS)
 LEAVES_HOME = ("app.py",)

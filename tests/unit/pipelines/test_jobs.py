@@ -2,8 +2,12 @@
 
 from dataclasses import replace
 
+import httpx
+import pytest
+from huggingface_hub.errors import HfHubHTTPError
 from prepared import BACK, DIRECTION
 
+from tstbench.pipelines import hub_jobs
 from tstbench.pipelines.engines import InProcess, run
 from tstbench.pipelines.jobs import Job, Left, Outcome, Work, Workplace
 from tstbench.pipelines.suite import open_suite
@@ -105,3 +109,19 @@ def test_what_needs_a_job_that_failed_is_left_out_and_what_comes_after_is_not():
     }
     assert sorted(engine.did) == ["prepare a/b", "rank a/b", "train a/b"]
     assert engine.did[-1] == "rank a/b"
+
+
+@pytest.mark.parametrize("status", [409, 412, 429, 500, 502, 503, 504, 400, 401, 403, 404, None])
+def test_the_hub_is_asked_again_where_that_may_help(status, monkeypatch):
+    waits = []
+    monkeypatch.setattr(hub_jobs.time, "sleep", waits.append)
+
+    def fail():
+        if status is None:
+            raise ConnectionError
+        answer = httpx.Response(status, request=httpx.Request("GET", "http://hub"))
+        raise HfHubHTTPError("no", response=answer)
+
+    with pytest.raises((HfHubHTTPError, ConnectionError)):
+        hub_jobs.retried(fail)
+    assert waits == ([] if status in (400, 401, 403, 404) else [1, 2, 4, 8, 16])

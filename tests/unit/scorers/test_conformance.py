@@ -126,7 +126,7 @@ CONFIGS = {
     "transformer": lambda tiny: TransformerConfig(**learner(tiny / "bert")),
     "probe": lambda tiny: ProbeConfig(encoder=str(tiny / "encoder"), layers=(1, 3)),
     "finetuned": lambda tiny: FinetunedConfig(**learner(tiny / "bert")),
-    "lora": lambda tiny: LoraConfig(**learner(tiny / "bert", epochs=8, learning_rate=1e-2)),
+    "lora": lambda tiny: LoraConfig(**learner(tiny / "bert", epochs=8, learning_rate=1e-2), rank=1),
     "lm": lambda tiny: LmConfig(base=str(tiny / "llm")),
     "ensemble": lambda _: EnsembleConfig(members=("linear", "fasttext")),
 }

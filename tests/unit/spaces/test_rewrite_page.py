@@ -17,6 +17,7 @@ from tstbench.datasets_scripts.catalog import dataset_facts
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.spaces.jobs import LEFT, MOST_WAITING
+from tstbench.spaces.rewrite import desk as desk_module
 from tstbench.spaces.rewrite import offers, serve
 from tstbench.spaces.rewrite.desk import FULL, Desk
 from tstbench.spaces.rewrite.offers import UNOPENED, checked_text, open_offers
@@ -141,7 +142,8 @@ def test_a_full_line_says_so_at_once(desk_of):
     gate.open.set()
 
 
-def test_the_same_sentence_is_not_computed_twice(desk_of):
+def test_the_same_sentence_is_not_computed_twice_unless_it_was_long_ago(desk_of, monkeypatch):
+    monkeypatch.setattr(desk_module, "_REMEMBERED", 2)
     gate = Gate()
     gate.open.set()
     desk = desk_of(offer("loud", gate, directions=BOTH))
@@ -149,7 +151,11 @@ def test_the_same_sentence_is_not_computed_twice(desk_of):
     again = ask(desk)
     assert (again["open"], again["answers"][0]["text"]) == (0, SENTENCE.upper())
     answered(desk, ask(desk, SENTENCE, "positive", "negative"))  # another direction, another answer
-    assert gate.heard == [SENTENCE, SENTENCE]
+    assert ask(desk)["open"] == 0, "two are remembered"
+    answered(desk, ask(desk, "a third ."))
+    assert ask(desk, SENTENCE, "positive", "negative")["open"] == 0
+    answered(desk, ask(desk))
+    assert gate.heard == [SENTENCE, SENTENCE, "a third .", SENTENCE]
 
 
 def test_answers_of_long_ago_are_forgotten(desk_of):

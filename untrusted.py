@@ -8,6 +8,7 @@ YAML is what the Hub's cards and results are written in: of it only what JSON co
 
 from __future__ import annotations
 
+import io
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -149,7 +150,13 @@ def read_small_text(path: Path | str, *, max_bytes: int = MAX_BYTES) -> str:
 
 
 def read_small(path: Path | str, *, max_bytes: int = MAX_BYTES) -> bytes:
-    """Read a file that others wrote, if it is a file and not too large.
+    """The content of a file that others wrote; see :func:`open_small`."""
+    with open_small(path, max_bytes=max_bytes) as stream:
+        return stream.read()
+
+
+def open_small(path: Path | str, *, max_bytes: int = MAX_BYTES) -> io.BufferedIOBase:
+    """Open a file that others wrote, if it is a file and not too large.
 
     Raises:
         MissingFileError: there is no such file.
@@ -161,7 +168,7 @@ def read_small(path: Path | str, *, max_bytes: int = MAX_BYTES) -> bytes:
         check_file(path)
         size = path.stat().st_size
         # Nothing is read of a size of 0: /proc/kmsg says that it is a file, and waits for ever.
-        content = path.read_bytes() if 0 < size <= max_bytes else b""
+        stream: io.BufferedIOBase = path.open("rb") if 0 < size <= max_bytes else io.BytesIO()
     except TSTBenchError:
         raise
     except OSError as error:
@@ -170,7 +177,7 @@ def read_small(path: Path | str, *, max_bytes: int = MAX_BYTES) -> bytes:
         raise InputError(
             f"{path} is too large: {size / 2**20:.0f} MiB, the limit is {max_bytes / 2**20:.0f} MiB"
         )
-    return content
+    return stream
 
 
 def _check_events(events: Any, where: str) -> None:

@@ -52,7 +52,7 @@ class Statistics:
     """What a metric needs from every sentence, and how sums become a score.
 
     Attributes:
-        rows: shape (N, K), float64; summed over sentences.
+        rows: shape (N, K), float64 or, of many sentences, whole numbers; summed over sentences.
         aggregate: from sums of shape (..., K) to scores of shape (...).
         per_sentence: shape (N,), one score per sentence, NaN where it is undefined; ``None`` for a
             metric that is not defined for single sentences.
@@ -67,7 +67,7 @@ class Statistics:
     @property
     def value(self) -> float:
         """The corpus score; NaN where it is undefined."""
-        return float(self.aggregate(self.rows.sum(axis=0)))
+        return float(self.aggregate(self.rows.sum(axis=0, dtype=np.float64)))
 
     def replicates(self, counts: np.ndarray) -> np.ndarray:
         """Scores of resampled corpora: (R, N) counts, as :func:`resample` makes, to (R,)."""
@@ -308,13 +308,15 @@ def share_statistics(
 
 
 BLOCK = 8192  # sentences; every test set of the benchmark is one block
+_PART = 1024  # of a longer one: what is counted of them, n-grams, takes 15 kB a sentence
 
 
-def in_blocks(items: Sequence[T], size: int = BLOCK) -> Iterator[Sequence[T]]:
-    """The items in their order, at most ``size`` at once; nothing if there is none.
+def in_blocks(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """The items in their order: up to :data:`BLOCK` together, more of them a few at a time.
 
-    >>> list(in_blocks("abcde", 2))
-    ['ab', 'cd', 'e']
+    >>> [len(some) for some in in_blocks(range(8192))], len(list(in_blocks(range(8193))))
+    ([8192], 9)
     """
+    size = BLOCK if len(items) <= BLOCK else _PART
     for start in range(0, len(items), size):
         yield items[start : start + size]

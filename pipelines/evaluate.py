@@ -242,7 +242,7 @@ def cohort(
         if one.report.data.fingerprint != test_set.fingerprint or name in predictions:
             continue
         if one.has_samples:
-            predictions[name] = tuple(sample.prediction for sample in one.samples())
+            predictions[name] = tuple(sample.prediction for sample in one.each_sample())
         else:  # which a licensed corpus allows
             say(f"{one.folder} has no {SAMPLES_FILE}: nothing is compared with {name}")
     return Cohort.of(predictions)

@@ -128,7 +128,7 @@ def load_results(folder: Path | str, *, sentences: bool = False) -> pd.DataFrame
         }
         for one in stored
         if one.has_samples
-        for sample in one.samples()
+        for sample in one.each_sample()
     )
 
 

@@ -391,7 +391,7 @@ def _loaded(stored: Stored, direction: Direction, system: str) -> SystemResults:
             f"{stored.folder} holds the results of {report.system.name!r}, and {system!r} would "
             "be written there: choose another name"
         )
-    texts, columns = _columns(stored.samples())
+    texts, columns = _columns(stored.each_sample())
     replicates = stored.bootstrapped()
     scored = (Scored(s, columns.get(s.key), replicates[s.key]) for s in report.scores)
     return SystemResults(

@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -26,6 +27,7 @@ from ..metrics.inputs import Inputs
 from ..metrics.measure import measure, plan, roles_needed
 from ..metrics.options import Choices
 from ..metrics.registry import family_of, metric_facts
+from ..metrics.scorers.base import forget_sentences
 from ..metrics.scorers.profile import Scorers
 from ..metrics.signature import Signature
 from ..metrics.statistics import Statistics
@@ -124,12 +126,25 @@ def in_blocks(
             for one, found in zip(inputs, parts, strict=True):
                 block = measured(list(found), one.part(start, stop), scorers, choices, whole=one)
                 for metric, outcome in block.items():
-                    found[metric].append(outcome)
+                    found[metric].append(_small(outcome))
+            forget_sentences()
             bar.update(stop - start)
     return [
         {metric: _joined(found[metric], signature) for metric, signature in some.items()}
         for found, some in zip(parts, asked, strict=True)
     ]
+
+
+def _small(outcome: Outcome) -> Outcome:
+    """The same, with counts as the smallest integers that hold them: their sums are the same."""
+    if not isinstance(outcome, Measurement):
+        return outcome
+    rows = outcome.statistics.rows
+    most = rows.max(initial=0)
+    if rows.min(initial=0) < 0 or not most < 2**32 or (rows != np.rint(rows)).any():
+        return outcome
+    rows = rows.astype(np.min_scalar_type(int(most)))
+    return replace(outcome, statistics=replace(outcome.statistics, rows=rows))
 
 
 def _joined(parts: Sequence[Outcome], signature: Signature) -> Measurement:

@@ -28,7 +28,7 @@ from pydantic import (
 
 from ..datasets_scripts.load import TestSet
 from ..errors import InputError
-from ..files import decoded, split_lines, write_bytes, write_text
+from ..files import write_bytes, write_text
 from ..metrics.signature import column_of
 from ..records import Strict
 from ..trainers.card import Family
@@ -316,8 +316,10 @@ class NewerReportError(InputError):
 
 def predictions_sha256(predictions: Sequence[str]) -> str:
     """SHA-256 over the predictions, one JSON string per line, in test-set order."""
-    lines = "".join(json.dumps(text, ensure_ascii=False) + "\n" for text in predictions)
-    return hashlib.sha256(lines.encode("utf-8")).hexdigest()
+    digest = hashlib.sha256()
+    for text in predictions:
+        digest.update((json.dumps(text, ensure_ascii=False) + "\n").encode())
+    return digest.hexdigest()
 
 
 def score_recipe(outputs_sha256: str, data_fingerprint: str, identity: str) -> str:
@@ -385,27 +387,27 @@ def read_report(path: Path) -> Report:
         raise InputError(f"{path} is not a valid report: {where}: {first['msg']}") from error
 
 
-def parse_samples(content: bytes, path: Path) -> list[Sample]:
-    """The samples in the content of a file.
+def parse_samples(lines: Iterable[bytes], path: Path) -> Iterator[Sample]:
+    """The samples in a file, one after the other.
 
     Args:
-        content: of the file.
+        lines: of the file.
         path: for an error, which names the line.
 
     Raises:
         InputError: a line is not a sample, or two have the same id.
     """
-    samples: dict[str, Sample] = {}
-    for number, line in enumerate(split_lines(decoded(content, path)), start=1):
+    seen: set[str] = set()
+    for number, line in enumerate(lines, start=1):
         where = f"{path}, line {number}"
         try:
-            sample = _sample(line, where)
-        except ValidationError as error:
+            sample = _sample(line.decode(), where)
+        except (ValidationError, UnicodeDecodeError) as error:
             raise InputError(f"{where}: not a sample: {error}") from error
-        if sample.id in samples:
+        if sample.id in seen:
             raise InputError(f"{where}: the sentence {sample.id!r} is there twice")
-        samples[sample.id] = sample
-    return list(samples.values())
+        seen.add(sample.id)
+        yield sample
 
 
 _KEY = re.compile(r'"\s*:')

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from ..datasets_scripts.directions import Direction
 from ..errors import InputError, TSTBenchError
 from ..files import check_inside, file_name
 from ..metrics.statistics import RESAMPLES
-from ..untrusted import MAX_LINES_BYTES, read_small
+from ..untrusted import MAX_LINES_BYTES, open_small, read_small
 from .ranking import Bootstrapped
 from .report import MAX_NAME, Report, Sample, parse_samples, read_report
 
@@ -55,13 +55,19 @@ class Stored:
         return os.path.lexists(self.folder / SAMPLES_FILE)  # a broken link is a damaged file
 
     def samples(self) -> list[Sample]:
-        """The sentences, with the report's scores.
+        """The sentences, with the report's scores; see :meth:`each_sample`."""
+        return [*self.each_sample()]
+
+    def each_sample(self) -> Iterator[Sample]:
+        """The sentences one after the other: a list of a million would take gigabytes.
 
         Raises:
             TSTBenchError: the file is missing or does not match the report.
         """
-        content = self._check_hash(SAMPLES_FILE, self.report.samples_sha256)
-        return parse_samples(content, self.folder / SAMPLES_FILE)
+        self._check_hash(SAMPLES_FILE, self.report.samples_sha256)
+        path = self.folder / SAMPLES_FILE
+        with open_small(path, max_bytes=MAX_LINES_BYTES) as lines:
+            yield from parse_samples(lines, path)
 
     def bootstrapped(self) -> dict[str, Bootstrapped]:
         """Value and replicates of each score by key, unrounded; empty if there is no file.
@@ -72,7 +78,8 @@ class Stored:
         path = self.folder / REPLICATES_FILE
         if not os.path.lexists(path):
             return {}
-        content = self._check_hash(REPLICATES_FILE, self.report.replicates_sha256)
+        self._check_hash(REPLICATES_FILE, self.report.replicates_sha256)
+        content = read_small(path, max_bytes=MAX_LINES_BYTES)
         return parse_replicates(content, path, [score.key for score in self.report.scores])
 
     def check_whole(self, *, complete: bool = True) -> None:
@@ -129,16 +136,16 @@ class Stored:
                 "its name back, or evaluate the system again"
             )
 
-    def _check_hash(self, name: str, expected: str | None) -> bytes:
-        """The content of a file, whose hash must be the one in the report."""
+    def _check_hash(self, name: str, expected: str | None) -> None:
+        """The hash of a file must be the one in the report."""
         path = self.folder / name
-        content = read_small(path, max_bytes=MAX_LINES_BYTES)
-        if hashlib.sha256(content).hexdigest() != expected:
+        with open_small(path, max_bytes=MAX_LINES_BYTES) as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+        if found != expected:
             raise InputError(
                 f"{path} is damaged: it does not match the hash in its report. "
                 "Evaluate the system again"
             )
-        return content
 
 
 def parse_replicates(content: bytes, where: object, keys: Sequence[str]) -> dict[str, Bootstrapped]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from weakref import WeakSet
 
 import numpy as np
 
@@ -143,6 +144,13 @@ def tokens_on(device: str, on_cpu: int) -> int:
 
 
 _MOST_ROWS = 500_000
+_MEMOS: WeakSet[SentenceMemo] = WeakSet()
+
+
+def forget_sentences() -> None:
+    """Let every memo begin anew: its sentences will not be asked for again."""
+    for memo in tuple(_MEMOS):
+        memo.forget()
 
 
 class SentenceMemo:
@@ -162,6 +170,7 @@ class SentenceMemo:
     def __init__(self, score: Callable[[list[str]], np.ndarray]) -> None:
         self._score = score
         self._rows: dict[str, np.ndarray] = {}
+        _MEMOS.add(self)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -170,10 +179,14 @@ class SentenceMemo:
         """Keep a row that is known already."""
         self._rows.setdefault(sentence, row)
 
+    def forget(self) -> None:
+        """Begin anew."""
+        self._rows.clear()
+
     def __call__(self, sentences: Sequence[str]) -> np.ndarray:
         """One row per sentence, in order: shape (N, ...) for N >= 1, otherwise shape (0,)."""
         if len(self._rows) > _MOST_ROWS:
-            self._rows.clear()
+            self.forget()
         new = [s for s in dict.fromkeys(sentences) if s not in self._rows]
         if new:
             self._rows.update(zip(new, self._score(new), strict=True))

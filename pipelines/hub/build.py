@@ -453,7 +453,7 @@ def _stage_outputs(found: Sequence[Stored], staging: Path) -> Path:
             "origin": stored.report.system.origin,
         }
         for stored in found
-        for sample in stored.samples()
+        for sample in stored.each_sample()
     ]
     write_jsonl(staging / "outputs.jsonl", rows)
     write_text(staging / "README.md", _card(OUTPUTS_CARD, found))

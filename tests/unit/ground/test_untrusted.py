@@ -115,7 +115,7 @@ SAMPLE = Sample(
 class TestSamples:
     def test_round_trip(self, tmp_path):
         two = [SAMPLE, SAMPLE.model_copy(update={"id": "s-2", "scores": {}})]
-        assert parse_samples(b"".join(samples_content(two)), tmp_path) == two
+        assert [*parse_samples(samples_content(two), tmp_path)] == two
 
     @pytest.mark.parametrize(
         ("old", "new", "message"),
@@ -135,11 +135,16 @@ class TestSamples:
         (line,) = (one.decode() for one in samples_content([SAMPLE]))
         assert old in line
         with pytest.raises(InputError, match=f"line 1: .*{message}"):
-            parse_samples(line.replace(old, new).encode(), tmp_path / "samples.jsonl")
+            [*parse_samples([line.replace(old, new).encode()], tmp_path / "samples.jsonl")]
 
     def test_a_sentence_twice(self, tmp_path):
         with pytest.raises(InputError, match="line 2: the sentence 's-1' is there twice"):
-            parse_samples(b"".join(samples_content([SAMPLE, SAMPLE])), tmp_path)
+            [*parse_samples(samples_content([SAMPLE, SAMPLE]), tmp_path)]
+
+    def test_bytes_that_are_no_text(self, tmp_path):
+        lines = [*samples_content([SAMPLE]), b'{"id": "\xff"}']
+        with pytest.raises(InputError, match=r"line 2: not a sample: .*0xff"):
+            [*parse_samples(lines, tmp_path)]
 
 
 BOMB = "\n".join(

@@ -14,13 +14,13 @@ from tstbench.datasets_scripts.catalog import as_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.base import Cohort
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import measure
+from tstbench.metrics.measure import measure, plan
 from tstbench.pipelines import evaluate as evaluating
 from tstbench.pipelines import kept_scores
 from tstbench.pipelines.cache import entries, prunable
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.growth import read_results
-from tstbench.pipelines.kept_scores import FOLDER, about, measured
+from tstbench.pipelines.kept_scores import FOLDER, about, in_blocks, measured
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.scoring import scoring
 
@@ -232,6 +232,27 @@ def test_many_sentences_have_the_numbers_of_one_piece(home, monkeypatch, tmp_pat
     assert all(by), "kept under its encoder's hash, also where a block has no second reference"
     stored = read_results(tmp_path, test_set.direction, "cut")
     assert [*stored.samples()] == [*blocks.systems[1].results.samples()]
+
+
+def test_many_sentences_take_little_memory(home, few_at_once):
+    """Counts take a byte each, and no scorer remembers a sentence of an earlier block."""
+    test_set, how = load_test_set(DIRECTION), scoring(["multi_bleu", "acc", "ppl"])
+    inputs = check_inputs(
+        [f"great {one}" for one in test_set.sources],
+        test_set.sources,
+        test_set.references,
+        test_set.direction,
+    )
+    scorers = how.scorers(test_set.direction)
+    memo = scorers.load("classifier")._memo
+    asked = plan(how.metrics, inputs, scorers)
+    (found,) = in_blocks([inputs], [asked], scorers, how.choices)
+    kinds = {metric: one.statistics.rows.dtype for metric, one in found.items()}
+    assert kinds == {"multi_bleu": np.uint8, "acc": np.uint8, "ppl": np.float64}
+    assert len(memo) == 0
+    for metric, one in measure(how.metrics, inputs, scorers).items():
+        assert (found[metric].statistics.rows == one.statistics.rows).all()
+        assert found[metric].value == pytest.approx(one.value, rel=1e-12)
 
 
 def test_after_an_interruption_only_the_rest_is_measured(home, monkeypatch, few_at_once, tmp_path):

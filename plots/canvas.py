@@ -29,6 +29,7 @@ DRAWN_DPI = 72.0  # one unit is one point
 _MARGIN = 0.12  # inches
 _HEX = re.compile(r"#[0-9a-f]{6}(?![0-9a-zA-Z])")
 _MARK = re.compile(r'<g id="tip-(\d+)">((?:<defs>.*?</defs>)?<use [^>]*?x="([\d.]+)" y="([\d.]+)")')
+_DIGITS = re.compile(r"(\.\d\d)\d+")  # those after hundredths of a point
 _NEEDLESS = re.compile(  # in a page: all is inside, and the fonts are its own
     r'<g/>| clip-path="[^"]*"|<defs><clipPath.*?</defs>|font-family: [^;"]*; '
     r'| transform="rotate\(-0 [^"]*"'
@@ -106,7 +107,7 @@ def page_svg(draw: Callable[[], Figure], tips: Sequence[str], class_: str) -> st
     size = re.search(r'viewBox="[^"]*"', head)
     body = re.sub(r'<g id="(?!tip-)[^"]*"', "<g", body)
     body = _NEEDLESS.sub("", re.sub(r"\n *", "", body))
-    body = re.sub(r"(\.\d\d)\d+(?=[^<>]*>)", r"\1", body)  # of a point, and in no text
+    body = re.sub("<[^>]*>", lambda tag: _DIGITS.sub(r"\1", tag[0]), body)  # and in no text
     body = re.sub(r"<g>(<(?:path|use) [^>]*/>)</g>", r"\1", body)
     body = _HEX.sub(lambda m: f"var(--{_NAMES[m[0]]})" if m[0] in _NAMES else m[0], body)
 

@@ -38,6 +38,7 @@ GROUND = "ground"  # the modules at the root
 PRODUCT = "product"  # those and all rooms
 NO_PRODUCT = ("tests", "benchmarks", "examples", "docs")
 READER = "tests/unit/house/test_numbers.py"  # executes nothing of the product, and reads all of it
+LOOKS = "tests/unit/plots/test_looks.py"
 PLUGINS = ("-p", "no:cacheprovider", "-p", "no:xdist")
 SWAPS = {
     "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "is": "is not",
@@ -259,8 +260,9 @@ def report(room: str, changes: list[Change]) -> Iterator[str]:
     seen = [one for one in changes if one.noticed]
     alone = Counter(one.noticed[0] for one in seen if one.by == 1)
     yield f"{room}: {len(seen)} of {len(changes)} changes noticed"
-    only = sum(one.by == 1 and one.noticed[0].startswith(READER) for one in seen)
-    yield f"by the table of numbers alone: {only}"
+    for record in (READER, LOOKS):
+        only = sum(all(name.startswith(record) for name in one.noticed) for one in seen)
+        yield f"by {record} alone: {only}"
     yield f"by one test alone: {sum(alone.values())}, by {len(alone)} different ones"
     for one in changes:
         if not one.noticed:

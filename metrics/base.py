@@ -200,6 +200,17 @@ class Measurement:
         return None if values is None else [finite(v) for v in values]
 
 
+def draw_together(measurements: Sequence[Measurement]) -> None:
+    """Make the replicates of all metrics of a system at once: a million sentences are drawn once.
+
+    They are those that each would make for itself.
+    """
+    if measurements:
+        drawn = bootstrap(*(one.statistics for one in measurements))
+        for one, replicates in zip(measurements, drawn, strict=True):
+            vars(one)["replicates"] = replicates
+
+
 @dataclass(frozen=True)
 class LeftOut:
     """A requested metric that does not apply to this data, and why."""

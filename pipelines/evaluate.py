@@ -17,7 +17,7 @@ from ..console import progress, say
 from ..datasets_scripts.catalog import dataset_facts
 from ..datasets_scripts.load import TestSet
 from ..errors import InputError
-from ..metrics.base import Cohort, LeftOut, Measurement, Outcome, finite
+from ..metrics.base import Cohort, LeftOut, Measurement, Outcome, draw_together, finite
 from ..metrics.inputs import Inputs, check_inputs
 from ..metrics.measure import measure, needs, plan, roles_needed
 from ..metrics.options import BENCHMARK, Choices
@@ -368,6 +368,7 @@ def _evaluated(
     rest = [metric for metric in job.pending if metric not in known]
     found = {**known, **measure(rest, job.inputs, scorers, how.choices, systems)}
     outcomes = {metric: found[metric] for metric in job.pending}
+    draw_together([one for one in outcomes.values() if isinstance(one, Measurement)])
     fresh = SystemResults(
         direction=test_set.direction,
         system=job.info,

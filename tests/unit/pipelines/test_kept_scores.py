@@ -12,7 +12,7 @@ from prepared import DIRECTION, prepared_home
 
 from tstbench.datasets_scripts.catalog import as_direction
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.metrics.base import Cohort
+from tstbench.metrics.base import Cohort, draw_together
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, plan
 from tstbench.pipelines import evaluate as evaluating
@@ -250,7 +250,9 @@ def test_many_sentences_take_little_memory(home, few_at_once):
     kinds = {metric: one.statistics.rows.dtype for metric, one in found.items()}
     assert kinds == {"multi_bleu": np.uint8, "acc": np.uint8, "ppl": np.float64}
     assert len(memo) == 0
+    draw_together([*found.values()])
     for metric, one in measure(how.metrics, inputs, scorers).items():
+        assert np.array_equal(vars(found[metric])["replicates"], one.replicates)
         assert (found[metric].statistics.rows == one.statistics.rows).all()
         assert found[metric].value == pytest.approx(one.value, rel=1e-12)
 

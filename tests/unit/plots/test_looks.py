@@ -7,6 +7,7 @@ Read the difference, look at the pictures, which a failure names, and if they ar
 import hashlib
 import re
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,7 +20,8 @@ from tstbench.pipelines.analysis.style_space import StyleSpace
 from tstbench.pipelines.style_invariance.arithmetic import style_invariance
 from tstbench.pipelines.style_invariance.measure import StyleMap as InvarianceMap
 from tstbench.plots.canvas import page_svg
-from tstbench.plots.colours import KINDS
+from tstbench.plots.colours import KINDS, PAIRS
+from tstbench.plots.plane import PAPER, PHONE, WIDE, Axis, Point, draw_plane
 from tstbench.plots.rows import Mark, Row, draw_page_rows
 from tstbench.spaces.analysis.direction_items import direction_items
 from tstbench.spaces.analysis.space_items import draw_style_space
@@ -67,8 +69,10 @@ def looks(svg):
 
 
 def compare(pictures, folder, snapshot):
+    colours = "".join(f"--{name}:{light};" for name, (light, _) in PAIRS.items())
     for name, svg in pictures.items():
-        (folder / f"{name}.html").write_text(str(svg), "utf-8")
+        page = f"<style>:root{{{colours}}}</style>{svg}"
+        (folder / f"{name}.html").write_text(page, "utf-8")
     found = {name: looks(str(svg)) for name, svg in pictures.items()}
     assert found == snapshot, f"see the pictures in {folder}; --snapshot-update records them"
 
@@ -111,17 +115,46 @@ def test_pictures_of_a_leaderboard(root, tmp_path, snapshot):
     compare(pictures, tmp_path, snapshot)
 
 
+def test_planes_with_little_room(tmp_path, snapshot):
+    points = [
+        Point(
+            system=f"system {n}{' of a long name' * (n % 3)}", family=[*KINDS][n % len(KINDS)],
+            bound=n % 5 == 0, x=9.0 + x, y=9.0 + y, across=(8.5 + x, 9.5 + x) if n % 2 else None,
+            up=(8.0 + y, 10.0 + y) if n % 3 else None, on_front=n % 7 == 0,
+        )
+        for n, (x, y) in enumerate(np.concatenate([SPIRAL, SPIRAL / 4]))
+    ]  # fmt: skip
+    kinds = {
+        "paper": (PAPER, True, False),
+        "wide": (WIDE, False, True),
+        "phone": (PHONE, True, True),
+    }
+    curves = {"one": [points[1].system, points[3].system], "two": [p.system for p in points[8:12]]}
+    pictures = {}
+    for name, (size, one, other) in kinds.items():
+        across = Axis(title="across", logarithmic=one, higher_is_better=other)
+        up = Axis(title="up", logarithmic=other, higher_is_better=one)
+        pictures[name] = drawn(partial(draw_plane, points, across, up, curves, size))
+    compare(pictures, tmp_path, snapshot)
+
+
 def test_pictures_of_styles_and_of_learning(tmp_path, snapshot):
-    styles = ("glad", "sad", "cross")
-    vectors = np.stack([np.cos(ANGLES), np.sin(ANGLES), np.ones(30)], axis=1)
-    labels = np.repeat(np.arange(3), 10)
+    styles = ("glad", "sad", "cross", "of a very long name", "shy", "calm")
+    vectors = np.stack([np.cos(ANGLES), np.sin(ANGLES), np.ones(30) / 4], axis=1)
+    labels = np.repeat(np.arange(6), 5)
     found = style_invariance(vectors, labels)
     laid = InvarianceMap(points=SPIRAL, labels=labels, neighbours=0.9, neighbours_by_chance=0.3)
     steps = [{"step": n, "a": 10.0**-n, "b": 1.0, "validation/acc": n / 5} for n in range(1, 5)]
+    steps[3] |= {"validation/selection": 0.5, "validation/bleu": 1.0}
+    few = [{"step": 9, **{f"loss {n}": n - 2.0 for n in range(10)}}, {"step": 99, "late": 1.0}]
+    early = [
+        {"step": n, "a": 0.0, "validation/selection": 4.0 / n, "validation/ppl": 90.0}
+        for n in (1, 9)
+    ]
     pictures = {
         "matrix": drawn(lambda: draw_style_matrix(styles, found, centred=False)),
         "centred": drawn(lambda: draw_style_matrix(styles, found, centred=True)),
         "map": drawn(lambda: draw_style_map(styles, laid)),
-        "curve": curve_picture([LearningCurve.of("x", steps)]),
+        "curve": curve_picture([LearningCurve.of("x", some) for some in (steps, few, early)]),
     }
     compare(pictures, tmp_path, snapshot)

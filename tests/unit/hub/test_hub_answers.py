@@ -151,7 +151,7 @@ def test_a_body_without_a_length_is_not_read(url):
     connection.close()
 
 
-def test_serving_passes_names_on_and_gives_sigterm_back(root):
+def test_serving_passes_names_on_and_gives_sigterm_back(root, tmp_path, capsys):
     before = signal.getsignal(signal.SIGTERM)
     told = []
 
@@ -167,4 +167,7 @@ def test_serving_passes_names_on_and_gives_sigterm_back(root):
 
     serve(root, port=0, allowed_hosts=["hub.example.org"], announce=look)
     assert told[1:] == [200, 421]
+    assert capsys.readouterr().err == ""
     assert signal.getsignal(signal.SIGTERM) is before
+    serve(tmp_path, port=0, announce=lambda _: signal.raise_signal(signal.SIGTERM))
+    assert f"careful: {tmp_path} has no repositories" in capsys.readouterr().err

@@ -130,7 +130,7 @@ def in_blocks(
             forget_sentences()
             bar.update(stop - start)
     return [
-        {metric: _joined(found[metric], signature) for metric, signature in some.items()}
+        {metric: _joined(found.pop(metric), signature) for metric, signature in some.items()}
         for found, some in zip(parts, asked, strict=True)
     ]
 

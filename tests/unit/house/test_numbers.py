@@ -1,8 +1,9 @@
 """Every number that the product is set to, to read and to be asked about when one changes.
 
-That is: constants, fields and their ranges, defaults of arguments, and which dataclasses can be
-changed. After one of them changed on purpose: ``pytest tests/unit/house/test_numbers.py
---snapshot-update``, and the diff of ``__snapshots__/test_numbers.ambr`` goes into the commit.
+That is: constants, fields and their ranges, defaults of arguments, what functions give others by
+name (presets, limits, switches of libraries), and which dataclasses can be changed. After one of
+them changed on purpose: ``pytest tests/unit/house/test_numbers.py --snapshot-update``, and the diff
+of ``__snapshots__/test_numbers.ambr`` goes into the commit.
 """
 
 import ast
@@ -14,6 +15,10 @@ from places import ROOT
 GROUND = "."
 ROOMS = (GROUND, "chat", "commands", "datasets_scripts", "metrics", "pipelines", "plots", "spaces",
          "trainers")  # fmt: skip
+DEFINED = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+# What is no setting: sides of arrays, and what is nearly always so.
+USUAL = {"axis", "dim", "keepdim", "keepdims", "start", "strict=True", "exist_ok=True",
+         "parents=True", "ensure_ascii=False"}  # fmt: skip
 FROZEN = "dataclass(frozen=True)"  # as nearly all are
 
 
@@ -21,6 +26,13 @@ def has_number(node: ast.AST) -> bool:
     """``True`` and ``False`` are numbers too."""
     constants = (one for one in ast.walk(node) if isinstance(one, ast.Constant))
     return any(isinstance(one.value, int | float) for one in constants)
+
+
+def is_number(node: ast.expr) -> bool:
+    """Or several, or a sum of some, without a name."""
+    parts = (ast.Constant, ast.Tuple, ast.List, ast.Load, ast.UnaryOp, ast.BinOp, ast.operator,
+             ast.unaryop)  # fmt: skip
+    return has_number(node) and all(isinstance(one, parts) for one in ast.walk(node))
 
 
 class Shortened(ast.NodeTransformer):
@@ -43,22 +55,35 @@ def short(node: ast.AST) -> str:
     return ast.unparse(Shortened().visit(node))
 
 
-def defaults(given: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
+def defaults(taken: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
     """The arguments that have a number by default."""
-    names = [*given.posonlyargs, *given.args]
-    last = names[len(names) - len(given.defaults) :]
+    names = [*taken.posonlyargs, *taken.args]
+    last = names[len(names) - len(taken.defaults) :]
     for argument, default in (
-        *zip(last, given.defaults, strict=True),
-        *zip(given.kwonlyargs, given.kw_defaults, strict=True),
+        *zip(last, taken.defaults, strict=True),
+        *zip(taken.kwonlyargs, taken.kw_defaults, strict=True),
     ):
         if default is not None and has_number(default):
             yield argument, default
 
 
+def given(node: ast.AST) -> Iterator[str]:
+    """Numbers that are given by name, call by call; not those of definitions inside."""
+    if isinstance(node, DEFINED):
+        return
+    if isinstance(node, ast.Call):
+        some = [f"{one.arg}={short(one.value)}" for one in node.keywords if is_number(one.value)]
+        some = [one for one in some if not {one, one.partition("=")[0]} & USUAL]
+        if some:
+            yield f"{ast.unparse(node.func).rpartition('.')[2]}({', '.join(some)})"
+    for child in ast.iter_child_nodes(node):
+        yield from given(child)
+
+
 def numbers(body: list[ast.stmt], owner: str = "", in_function: bool = False) -> Iterator[str]:
     """A line each; of what runs in functions, only what is defined there."""
     for node in body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, DEFINED):
             name = f"{owner}{node.name}"
             for decorator in node.decorator_list:
                 said = short(decorator)
@@ -68,6 +93,7 @@ def numbers(body: list[ast.stmt], owner: str = "", in_function: bool = False) ->
             if not is_class:
                 for argument, default in defaults(node.args):
                     yield f"{name}({argument.arg}={short(default)})"
+                yield from (f"{name}: {call}" for one in node.body for call in given(one))
             yield from numbers(node.body, f"{name}.", in_function=not is_class)
         elif not in_function and has_number(node):
             yield f"{owner}{short(node)}"

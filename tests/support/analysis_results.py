@@ -70,7 +70,7 @@ def handmade(
     return root
 
 
-def judgment(system, number, score, *, aspect="style", output=None, study="ours"):
+def judgment(system, number, score, *, aspect="style", output=None, study="ours", rater="rater-1"):
     return Judgment(
         study=study,
         dataset="mini",
@@ -81,6 +81,6 @@ def judgment(system, number, score, *, aspect="style", output=None, study="ours"
         output=output,
         aspect=aspect,
         scale="interval 1-5",
-        rater="rater-1",
+        rater=rater,
         score=score,
     )

@@ -3,8 +3,10 @@
 import json
 import time
 import urllib.request
+from contextlib import contextmanager
 from html.parser import HTMLParser
 
+import pytest
 from leaderboard_results import THERE
 
 from tstbench.spaces.leaderboard.data import Results
@@ -32,6 +34,11 @@ class Page(HTMLParser):
     def all(self, tag):
         return [attributes for name, attributes in self.elements if name == tag]
 
+    @property
+    def names(self):
+        """Of the systems, row by row."""
+        return [a["data-name"] for a in self.all("tr") if "data-name" in a]
+
 
 def ranking_of(root, direction=THERE, computed=None):
     board = Results(root).board()
@@ -44,6 +51,19 @@ def column(ranking, key):
 
 def show(root, **query):
     return render(Results(root).board(), Query.parse(query), RankCache())
+
+
+@contextmanager
+def served(root, **options):
+    """The address of a leaderboard that is served until the block ends."""
+    pytest.importorskip("gradio")
+    from tstbench.spaces.leaderboard import launch
+
+    running = launch(root, port=0, block=False, **options)
+    try:
+        yield running.url
+    finally:
+        running.close()
 
 
 def called(url, name, **fields):

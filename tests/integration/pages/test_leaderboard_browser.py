@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from chromium import needs_browser
+from leaderboard_pages import served
 from leaderboard_results import (
     BACK,
     THERE,
@@ -32,12 +33,8 @@ def root(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def url(root):
-    pytest.importorskip("gradio")
-    from tstbench.spaces.leaderboard import launch
-
-    running = launch(root, port=0, score=score_by_bleu, directions=(THERE, BACK), block=False)
-    yield running.url
-    running.close()
+    with served(root, score=score_by_bleu, directions=(THERE, BACK)) as url:
+        yield url
 
 
 @pytest.fixture
@@ -214,14 +211,11 @@ class TestLongTable:
     @pytest.fixture
     def url(self, tmp_path_factory):
         """60 systems: each has one percent less than the one before it."""
-        from tstbench.spaces.leaderboard import launch
-
         root = tmp_path_factory.mktemp("long") / "results"
         for i in range(60):
             write(root, report(f"s-{i:02}", {"acc": 90.0 - i}))
-        running = launch(root, port=0, block=False)
-        yield running.url
-        running.close()
+        with served(root) as url:
+            yield url
 
     @pytest.mark.parametrize("view", ["ranking", "overview"])
     def test_every_row_is_found_sorted_and_shown(self, visit, view):

@@ -9,12 +9,12 @@ from dataclasses import replace
 from threading import Event
 
 import pytest
+from analysis_results import judgment
 from leaderboard_pages import Page, column, ranking_of, show
 from leaderboard_results import (
     BACK,
     BLEU,
     THERE,
-    real_results,
     report,
     sample,
     several_directions,
@@ -23,7 +23,7 @@ from leaderboard_results import (
     write_whole,
 )
 
-from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
+from tstbench.datasets_scripts.judgments.schema import write_judgments
 from tstbench.spaces.leaderboard import data
 from tstbench.spaces.leaderboard.correlation import correlate
 from tstbench.spaces.leaderboard.data import Results
@@ -36,16 +36,6 @@ from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranking import build_ranking
 from tstbench.spaces.leaderboard.ranks import RankCache
 from tstbench.spaces.leaderboard.views import render
-
-
-@pytest.fixture
-def root(tmp_path):
-    return tmp_path / "results"
-
-
-@pytest.fixture(scope="module")
-def real(tmp_path_factory):
-    return real_results(tmp_path_factory.mktemp("real"))
 
 
 class TestSettings:
@@ -253,31 +243,18 @@ class TestOverview:
         assert len({c.edition for c in overview.columns}) == 2
 
 
-def judged(system, ratings, aspect="fluency", study="study 1", *, named=True):
+def judged(system, ratings, aspect="fluency", study="study 1"):
     """What several raters gave to each of several sentences."""
     return [
-        Judgment(
-            study=study,
-            dataset="mini",
-            direction=THERE,
-            system=system,
-            sample_id=f"s-{item}" if named else None,
-            item=None if named else f"i-{item}",
-            source=None if named else "it was cold",
-            output=None if named else "it was hot",
-            aspect=aspect,
-            scale="ordinal 1-5",
-            rater=f"rater-{rater}",
-            score=value,
-        )
+        judgment(system, item, value, aspect=aspect, study=study, rater=f"rater-{rater}")
         for item, values in enumerate(ratings)
         for rater, value in enumerate(values)
     ]
 
 
-def by_one(system, scores, study="study 1", *, named=True):
+def by_one(system, scores, study="study 1"):
     """One rating of fluency of each of several sentences."""
-    return judged(system, [(score,) for score in scores], study=study, named=named)
+    return judged(system, [(score,) for score in scores], study=study)
 
 
 class TestHuman:
@@ -344,10 +321,12 @@ class TestHuman:
 
     def test_an_interval_needs_to_know_which_sentence_was_rated(self, tmp_path):
         scores = [1, 2, 3, 4, 5] * 4
-        rows = by_one("named", scores) + by_one("unnamed", scores, named=False)
-        rows += by_one("few", scores[1:])
+        rows = by_one("named", scores) + by_one("few", scores[1:])
+        for number, one in enumerate(by_one("unnamed", scores)):
+            other = {"sample_id": None, "item": f"i-{number}", "source": "so", "output": "no"}
+            rows.append(one.model_copy(update=other))
         write_judgments(tmp_path / "human.jsonl", rows)
-        named, unnamed, few = read_human(tmp_path / "human.jsonl")[0][THERE]
+        named, few, unnamed = read_human(tmp_path / "human.jsonl")[0][THERE]
         assert few.interval is None, "19 items are too few"
         assert named.interval.low < named.mean < named.interval.high
         assert (unnamed.mean, unnamed.interval) == (named.mean, None)
@@ -470,8 +449,7 @@ class TestResults:
         for view in ("ranking", "overview"):
             for rows, count in (("", 50), ("all", 60)):
                 page = Page(show(root, view=view, rows=rows).html)
-                names = [a["data-name"] for a in page.all("tr") if "data-name" in a]
-                assert names == best[:count], (view, rows)
+                assert page.names == best[:count], (view, rows)
                 (table,) = (a for a in page.all("table") if a["class"] == "board")
                 assert ("data-left-out" in table) == (count == 50)
                 assert "Show all 60 systems" in page.text

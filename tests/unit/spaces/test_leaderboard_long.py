@@ -40,10 +40,6 @@ def windows(monkeypatch):
         monkeypatch.setattr(view, "LONG", 10)
 
 
-def names(page):
-    return [a["data-name"] for a in page.all("tr") if "data-name" in a]
-
-
 BOUNDS = ["reference-0", "copy"]  # by accuracy
 ONES = [i for i in range(60) if "1" in f"{i:02}"]
 ALL = [i for i in range(60) if i != 7]
@@ -76,7 +72,7 @@ ALL = [i for i in range(60) if i != 7]
 )
 def test_a_window_is_what_was_asked_for(made, windows, query, wanted, bounds, told):
     page = Shown(show(made, **query).html)
-    assert names(page) == [*(f"s-{i:02}" for i in wanted), *bounds]
+    assert page.names == [*(f"s-{i:02}" for i in wanted), *bounds]
     (table,) = (a for a in page.all("table") if a.get("class") == "board")
     assert (table["data-window"], "data-left-out" in table) == (told, False)
     (nothing,) = (a for a in page.all("p") if a.get("class") == "nothing")
@@ -99,7 +95,7 @@ def test_the_overview_comes_in_windows_too(made, windows):
         ({"sort": f"-{THERE}"}, "s-59", 50),
         ({"q": "s-3"}, "s-30", 10),
     ):
-        found = names(Shown(show(made, view="overview", **query).html))
+        found = Shown(show(made, view="overview", **query).html).names
         systems = [name for name in found if name.startswith("s-")]
         assert (systems[0], len(systems)) == (first, count), query
 
@@ -108,7 +104,7 @@ def test_bounds_of_which_there_are_many_have_pages_and_menus_have_bounds(made, w
     root = copytree(made, tmp_path / "results")
     for i in range(60):
         write(root, report(f"human-{i:02}", {"acc": 99.0 - i}, info={"family": "human"}))
-    first, second = (names(Shown(show(root, p=p, q="human").html)) for p in "12")
+    first, second = (Shown(show(root, p=p, q="human").html).names for p in "12")
     assert [*first, *second] == [f"human-{i:02}" for i in range(60)]
     options = [a["value"] for a in Shown(show(root, view="versus").html).all("option")]
     assert {"S-00", "S-10", "human-00", "human-09"} <= {*options}

@@ -17,7 +17,6 @@ from leaderboard_results import (
     real_results,
     report,
     sample,
-    several_directions,
     write,
     write_whole,
 )
@@ -45,22 +44,8 @@ from tstbench.spaces.leaderboard.standings import mean_rank_intervals, standings
 
 
 @pytest.fixture(scope="module")
-def several(tmp_path_factory):
-    return several_directions(tmp_path_factory.mktemp("several"))
-
-
-@pytest.fixture(scope="module")
 def board(several):
     return Results(several).board()
-
-
-@pytest.fixture
-def root(tmp_path):
-    return tmp_path / "results"
-
-
-def names(html):
-    return [a["data-name"] for a in Page(html).all("tr") if "data-name" in a]
 
 
 class TestAllDirections:
@@ -100,7 +85,7 @@ class TestAllDirections:
         found = [row.system for row in overview.rows]
         assert found == ["half", "delete-and-retrieve", "delete-retrieve", "reference-1", "copy"]
         view = show(several, view="overview")
-        assert names(view.html) == found
+        assert Page(view.html).names == found
         chart = Page(view.html.split('data-figure="across"')[1]).text
         assert chart.index("half") < chart.index("delete-and-retrieve") < chart.index("copy")
         assert "styptb" not in chart, "words, not keys"

@@ -5,11 +5,12 @@ import re
 
 import numpy as np
 import pytest
+from analysis_results import judgment
 from leaderboard_pages import Page, ranking_of, show
-from leaderboard_results import HOSTILE, THERE, real_results, report, sample, write
+from leaderboard_results import BACK, HOSTILE, THERE, report, sample, write
 from scipy.stats import spearmanr
 
-from tstbench.datasets_scripts.judgments.schema import Judgment, write_judgments
+from tstbench.datasets_scripts.judgments.schema import write_judgments
 from tstbench.spaces.leaderboard import figures
 from tstbench.spaces.leaderboard.correlation import correlate, interval_of_rho, spearman
 from tstbench.spaces.leaderboard.data import Results
@@ -22,41 +23,13 @@ from tstbench.spaces.leaderboard.query import Query
 from tstbench.spaces.leaderboard.ranks import RankCache
 from tstbench.spaces.leaderboard.style_map import style_map
 
-BACK = "mini/positive-to-negative"
 HUMAN = {"family": "human"}
-
-
-@pytest.fixture
-def root(tmp_path):
-    return tmp_path / "results"
-
-
-@pytest.fixture(scope="module")
-def real(tmp_path_factory):
-    return real_results(tmp_path_factory.mktemp("real"))
 
 
 def rated(root, scores):
     """Write one rating of fluency for each system."""
-    write_judgments(
-        root / "human.jsonl",
-        [
-            Judgment(
-                study="study",
-                rater="r1",
-                dataset="mini",
-                direction=THERE,
-                system=system,
-                sample_id="s-0",
-                source="it was cold",
-                output="it was hot",
-                aspect="fluency",
-                scale="interval 1-5",
-                score=score,
-            )
-            for system, score in scores.items()
-        ],
-    )
+    rows = [judgment(system, 0, score, aspect="fluency") for system, score in scores.items()]
+    write_judgments(root / "human.jsonl", rows)
 
 
 def tips(html):

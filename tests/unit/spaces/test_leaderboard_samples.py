@@ -11,7 +11,6 @@ from leaderboard_results import (
     BACK,
     HOSTILE,
     THERE,
-    real_results,
     report,
     sample,
     write,
@@ -27,27 +26,14 @@ from tstbench.spaces.leaderboard.ranks import RankCache
 from tstbench.spaces.leaderboard.samples import arrange, sides
 
 
-@pytest.fixture
-def root(tmp_path):
-    return tmp_path / "results"
-
-
-@pytest.fixture(scope="module")
-def real(tmp_path_factory):
-    return real_results(tmp_path_factory.mktemp("real"))
-
-
 class TestHostileText:
     """Names, origins, links and sentences that would like to be HTML."""
 
-    @pytest.fixture
-    def hostile(self, real, tmp_path):
-        return real
-
-    @pytest.mark.parametrize("view", VIEWS)
-    def test_nothing_becomes_an_element_or_an_attribute(self, hostile, view):
-        query = {"view": view, "direction": THERE, "text": "", "systems": HOSTILE}
-        page = Page(show(hostile, **query).html)
+    @pytest.mark.parametrize("metric", ["", HOSTILE])
+    @pytest.mark.parametrize("view", [*VIEWS, "system"])
+    def test_nothing_becomes_an_element_or_an_attribute(self, real, view, metric):
+        named = {"systems": HOSTILE, "system": HOSTILE, "first": HOSTILE, "second": "copy"}
+        page = Page(show(real, view=view, direction=THERE, metric=metric, **named).html)
         assert not page.all("script")
         assert not page.all("img")
         for _, attributes in page.elements:
@@ -57,11 +43,11 @@ class TestHostileText:
                 for name in ("href", "src")
                 if name in attributes
             )
-        if view in ("ranking", "overview", "samples"):
+        if view not in ("pictures", "about", "submit"):
             assert HOSTILE in page.text, "shown as it is, as text"
 
-    def test_nothing_becomes_an_element_in_a_picture(self, hostile):
-        board = Results(hostile).board()
+    def test_nothing_becomes_an_element_in_a_picture(self, real):
+        board = Results(real).board()
         query = Query.parse({"view": "pictures", "direction": THERE, "system": HOSTILE})
         pictures = pictures_view(board, query, RankCache()).html
         drawn = [draw(board, query, RankCache()) for draw in (lengths_picture, map_picture)]

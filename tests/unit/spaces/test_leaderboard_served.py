@@ -12,7 +12,7 @@ import urllib.request
 from concurrent import futures
 
 import pytest
-from leaderboard_pages import Page, called
+from leaderboard_pages import Page, called, served
 from leaderboard_results import (
     BACK,
     HOSTILE,
@@ -28,26 +28,17 @@ from tstbench.spaces.leaderboard import data
 from tstbench.spaces.leaderboard.query import VIEWS
 
 
-@pytest.fixture
-def root(tmp_path):
-    return tmp_path / "results"
-
-
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
     """A page that is being served; one of its metrics has a hostile name."""
-    pytest.importorskip("gradio")
-    from tstbench.spaces.leaderboard import launch
-
     root = tmp_path_factory.mktemp("served")
     one = report("a", {"acc": 1.0})
     odd = one.scores[0].model_copy(
         update={"key": HOSTILE, "metric": HOSTILE, "signature": f"{HOSTILE}|a:b"}
     )
     write(root, one.model_copy(update={"scores": (*one.scores, odd)}))
-    running = launch(root, port=0, block=False)
-    yield running.url
-    running.close()
+    with served(root) as url:
+        yield url
 
 
 def test_a_page_that_waits_gets_the_view_again_only_where_something_changed(root, monkeypatch):
@@ -109,7 +100,7 @@ class TestServed:
     def test_the_table_is_there_without_a_script(self, url):
         page = Page(self.get(url, direction=THERE))
         assert "Who rewrites style best?" in page.text
-        assert [a["data-name"] for a in page.all("tr") if "data-name" in a] == ["a"]
+        assert page.names == ["a"]
         assert {"lang"} <= dict(page.elements)["html"].keys()
 
     @pytest.mark.parametrize("view", [*VIEWS, HOSTILE])
@@ -137,54 +128,39 @@ class TestServed:
             assert "The results hold no sentences of this direction." in html
 
     def test_it_answers_to_the_names_that_it_was_given(self, root):
-        from tstbench.spaces.leaderboard import launch
-
         root.mkdir()
-        running = launch(root, port=0, allowed_hosts=["board.example.org"], block=False)
-        try:
+        with served(root, allowed_hosts=["board.example.org"]) as url:
             for name, status in (("board.example.org", 200), ("other.example.org", 421)):
-                connection = http.client.HTTPConnection(urllib.parse.urlsplit(running.url).netloc)
+                connection = http.client.HTTPConnection(urllib.parse.urlsplit(url).netloc)
                 connection.request("GET", "/", headers={"Host": name})
                 assert connection.getresponse().status == status
-        finally:
-            running.close()
 
     @pytest.mark.slow
     @pytest.mark.parametrize("given", [None, (BACK,)])
     def test_only_what_takes_submissions_can_be_chosen(self, root, given):
-        from tstbench.spaces.leaderboard import launch
-
         root.mkdir()
-        running = launch(root, port=0, score=score_by_bleu, directions=given, block=False)
-        try:
-            form = self.get(running.url, view="submit").partition('name="direction"')[2]
-        finally:
-            running.close()
+        with served(root, score=score_by_bleu, directions=given) as url:
+            form = self.get(url, view="submit").partition('name="direction"')[2]
         chosen = Page(form.partition("</select>")[0]).all("option")
         assert [one["value"] for one in chosen] == list(given or DIRECTIONS)
 
     def test_a_file_that_is_much_too_large_is_not_even_received(self, root):
         """One that is a little too large is: the form then says how large a file may be."""
-        from tstbench.spaces.leaderboard import launch
-
         root.mkdir()
-        running = launch(root, port=0, score=score_by_bleu, block=False)
         name = 'Content-Disposition: form-data; name="file"; filename="a.txt"'
 
         body = f"--x\r\n{name}\r\n\r\n{'a' * (3 << 19)}\r\n--x--\r\n".encode()
         kind = {"Content-Type": "multipart/form-data; boundary=x"}
-        large = urllib.request.Request(f"{running.url}leaderboard/submit", body, kind)
-        try:
+        with served(root, score=score_by_bleu) as url:
+            large = urllib.request.Request(f"{url}leaderboard/submit", body, kind)
             with urllib.request.urlopen(large) as answer:
                 ticket = json.load(answer)["ticket"]
-            while (told := called(running.url, "look", ticket=ticket))["open"]:
+            while (told := called(url, "look", ticket=ticket))["open"]:
                 time.sleep(0.01)
             assert "The file has 1.5 MiB; the limit is 1 MiB." in told["html"]
-            connection = http.client.HTTPConnection(urllib.parse.urlsplit(running.url).netloc)
+            connection = http.client.HTTPConnection(urllib.parse.urlsplit(url).netloc)
             connection.request("POST", "/leaderboard/submit", headers={"Content-Length": 5 << 19})
             assert connection.getresponse().status == 413
-        finally:
-            running.close()
 
     def test_a_port_in_use_is_said(self, url, root):
         from tstbench.spaces.leaderboard import launch

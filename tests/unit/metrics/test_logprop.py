@@ -24,7 +24,6 @@ from tstbench.metrics.logprop.prompt_files import load_prompts
 from tstbench.metrics.measure import measure, plan
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.causal_lm import CausalLm, question
-from tstbench.metrics.scorers.device import Placement
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 
 DIRECTION = "mini/negative-to-positive"
@@ -183,28 +182,6 @@ def test_the_metric_by_hand(llama):
                 hand.append(score)
             assert found[metric].statistics.per_sentence == pytest.approx(hand, abs=1e-5)
             assert found[metric].value == pytest.approx(np.mean(hand), abs=1e-5)
-
-
-def test_the_identity_has_model_prompts_and_number_type(llama, gpt2, tmp_path):
-    texts = check_inputs(["fine"], ["bad"], None, load_test_set(DIRECTION).direction)
-    (tmp_path / "mine.toml").write_text(FILE)
-
-    def signature(folder, placement=Placement(), **options):  # noqa: B008
-        profile = PROFILES["embedded"].with_scorers([f"causal_lm={folder}"])
-        scorers = Scorers(profile, texts.direction, placement)
-        return str(plan(["logprop"], texts, scorers, choices({"logprop": options}))["logprop"])
-
-    usual = signature(llama)
-    others = (
-        signature(gpt2),
-        signature(llama, subtract="source"),
-        signature(llama, prompts=str(tmp_path / "mine.toml")),
-        signature(llama, Placement("cpu", "bfloat16")),
-    )
-    assert len({usual, *others}) == 5
-    assert signature(llama, Placement(batch_size=1)) == usual
-    assert f"prompts:v1#{load_prompts('v1').sha256[:12]}" in usual
-    assert str(tmp_path) not in "".join(others)
 
 
 FILE = """name = "mine"

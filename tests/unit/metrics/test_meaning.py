@@ -15,7 +15,6 @@ from tstbench.errors import InputError, IntegrityError, MissingScorerError
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.meaning.meaning import FAMILY, MeaningOptions, combined
 from tstbench.metrics.measure import measure
-from tstbench.metrics.options import choices
 from tstbench.metrics.scorers import find
 from tstbench.metrics.scorers.artefacts import open_artefact
 from tstbench.metrics.scorers.device import HERE, Placement
@@ -252,11 +251,7 @@ def test_it_is_measured_without_direction_and_signed():
         ["wow! prices climb!", ""], ["prices rise.", "prices rise."], [["prices climb.", "x."], []]
     )
     scorers = Scorers(PROFILES["embedded"], None)
-    usual = measure(["s_meaning", "r_meaning", "multi_meaning"], inputs, scorers)
-    assert usual["s_meaning"].per_sentence()[1] == 0
-    other = measure(["s_meaning"], inputs, scorers, choices({"meaning": {"combine": "kept"}}))
-    assert usual["s_meaning"].value != other["s_meaning"].value
-    assert str(usual["s_meaning"].signature) != str(other["s_meaning"].signature)
-    assert "meaning:crossed" in str(usual["s_meaning"].signature)
-    mean = measure(["multi_meaning"], inputs, scorers, choices({"meaning": {"reduce": "mean"}}))
-    assert mean["multi_meaning"].value < usual["multi_meaning"].value
+    found = measure(["s_meaning", "r_meaning", "multi_meaning"], inputs, scorers)
+    assert found["s_meaning"].per_sentence()[1] == 0
+    assert found["r_meaning"].per_sentence()[1] is None
+    assert "meaning:crossed" in str(found["multi_meaning"].signature)

@@ -125,6 +125,8 @@ def test_a_system_called_predictions_is_not_lost(rarity):
         ["rarity"], predictions=texts, systems={"predictions": texts, "other": ["a", "c"]}
     )
     assert found["rarity"] == 25  # of two others, one says "b" too and both say "a"
+    with pytest.raises(InputError, match="prediction 1 is 5"):
+        compute(["rarity"], predictions=texts, systems={"other": ["a", 5]})
 
 
 def test_a_cohort_is_what_all_systems_say():

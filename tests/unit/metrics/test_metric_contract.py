@@ -8,6 +8,7 @@ from unicodedata import normalize
 import numpy as np
 import pytest
 import sacrebleu
+from own_data import write_lines, write_tones
 from prepared import DIRECTION
 from safetensors.numpy import load_file, save_file
 from tiny_models import make_bert
@@ -230,31 +231,49 @@ def test_what_can_be_trained_is_said_once():
 
 
 def test_another_encoder_and_layer_by_name(prepared, inputs, tmp_path):
+    """Other weights under the same name are another encoder."""
     folder = make_bert(tmp_path / "mine")
-    found = {}
-    for layer in (1, 2, None):
-        spec = f"{folder}@{layer}" if layer is not None else str(folder)
+    changed = dataclasses.replace(inputs, predictions=inputs.sources[1:] + inputs.sources[:1])
+
+    def found(layer):
+        spec = f"{folder}@{layer}" if layer else str(folder)
         profile = EMBEDDED.with_scorers([f"encoder={spec}"])
         assert profile.name == "embedded+encoder"
-        changed = dataclasses.replace(inputs, predictions=inputs.sources[1:] + inputs.sources[:1])
-        (found[layer],) = measure(["s_bert"], changed, Scorers(profile, inputs.direction)).values()
-    signatures = [one.signature.as_dict() for one in found.values()]
-    assert [one["layer"] for one in signatures] == ["1", "2", "3"]
-    assert all(one["encoder"].startswith("mine#") for one in signatures)
-    assert len({one.value for one in found.values()}) == 3
+        (score,) = measure(["s_bert"], changed, Scorers(profile, inputs.direction)).values()
+        said = score.signature.as_dict()
+        assert said["encoder"].startswith("mine#")
+        return score.value, said["layer"], said["encoder"]
+
+    first = [found(layer) for layer in (1, 2, None)]
+    assert [layer for _, layer, _ in first] == ["1", "2", "3"]
+    weights = load_file(folder / "model.safetensors")
+    weights["embeddings.word_embeddings.weight"] *= -1
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    assert len({value for value, *_ in (*first, found(2))}) == 4
+    assert found(2)[2] not in {encoder for *_, encoder in first}
     with pytest.raises(InputError, match="mine has layers 0 to 3, so there is no layer 9"):
         Scorers(EMBEDDED.with_scorers([f"encoder={folder}@9"]), None).find("encoder")
     with pytest.raises(InputError, match="'@' must be followed by a layer number"):
         Scorers(EMBEDDED.with_scorers([f"encoder={folder}@last"]), None).find("encoder")
 
 
-def test_a_language_model_by_file(prepared, inputs):
-    theirs = Scorers(EMBEDDED, inputs.direction)
-    model = theirs.load("language_model")
-    mine = Scorers(EMBEDDED.with_scorers([f"language_model={model.path}"]), inputs.direction)
-    one, two = (measure(["ppl"], inputs, some)["ppl"] for some in (theirs, mine))
-    assert one.value == two.value
-    assert str(one.signature) != str(two.signature)
+def test_a_language_model_by_file(prepared, inputs, tmp_path):
+    """Another file under the same name is another model; another name is another signature."""
+    file = tmp_path / "my model.arpa"
+
+    def found(profile):
+        score = measure(["ppl"], inputs, Scorers(profile, inputs.direction))["ppl"]
+        return score.value, str(score.signature)
+
+    own = []
+    for way in ("mini/negative-to-positive", "mini/positive-to-negative"):
+        model = Scorers(EMBEDDED, parse_direction(way)).load("language_model")
+        shutil.copyfile(model.path, file)
+        own.append(found(EMBEDDED.with_scorers([f"language_model={file}"])))
+        assert "|lm:file:my_model#" in own[-1][1]
+    usual = found(EMBEDDED)
+    assert usual[0] == own[0][0] != own[1][0]
+    assert len({usual[1], own[0][1], own[1][1]}) == 3
     with pytest.raises(MissingScorerError, match="neither kn5, lstm nor a file"):
         Scorers(EMBEDDED.with_scorers(["language_model=nowhere"]), inputs.direction).find(
             "language_model"
@@ -413,74 +432,30 @@ def test_what_a_metric_reads_is_asked_for():
 # -- found by use ---------------------------------------------------------------------------------
 
 
-def test_all_ten_metrics_of_another_language(tmp_path, monkeypatch):
+def test_all_ten_metrics_of_another_language(tmp_path):
     """Joint takes no field twice from its parts, and CoLA is not trained for German."""
-    write_german(tmp_path)
-    load_data(tmp_path / "de.toml")
+    data = write_tones(tmp_path)
+    for name, asked in (("a", "gib mir"), ("b", "bitte reichen Sie mir")):
+        things = "das Salz,den Stuhl,die Liste,ein Tuch,den Mantel,die Karte,ein Glas".split(",")
+        write_lines(tmp_path / f"{name}.txt", [f"{asked} {thing} ." for thing in things])
+    load_data(data)
     how = scoring()
-    direction = parse_direction("hoeflich/grob-to-hoeflich")
+    direction = parse_direction("tones/rude-to-polite")
     assert "acceptability" not in roles_needed(how.metrics, how.scorers(direction), how.choices)
     how.prepare(direction)
     test_set = load_test_set(direction)
     (system,) = evaluate([Outputs("copy", test_set.sources)], test_set, how).systems
-    joint = system.report.score("joint")
-    assert "|language:de|" in joint.signature
+    assert "|language:de-AT|" in system.report.score("joint").signature
     assert [one.metric for one in system.report.left_out] == [
-        *("s_bert", "r_bert", "multi_bert", "cola", "joint_calibrated"),
+        *("multi_bleu", "s_bert", "r_bert", "multi_bert", "cola", "joint_calibrated"),
     ]
 
 
-def write_german(folder):
-    things = "das Salz,den Stuhl,die Liste,ein Tuch,den Mantel,die Karte,ein Glas,den Stift".split(
-        ","
-    )
-    rude = [f"gib mir {thing} ." for thing in things]
-    polite = [f"bitte reichen Sie mir {thing} ." for thing in things]
-    for name, lines in (("grob", rude), ("fein", polite), ("test", rude[:3]), ("ref", polite[:3])):
-        (folder / f"{name}.txt").write_text("\n".join(lines) + "\n")
-    (folder / "extra.txt").write_text("\n".join(f"{line} danke" for line in polite[:3]) + "\n")
-    (folder / "de.toml").write_text(
-        'name = "hoeflich"\nlanguage = "de"\nstyles = ["grob", "hoeflich"]\n'
-        '[train]\ngrob = "grob.txt"\nhoeflich = "fein.txt"\n'
-        '[[direction]]\nfrom = "grob"\nto = "hoeflich"\n'
-        'test = { sources = "test.txt", references = ["ref.txt", "extra.txt"] }\n'
-    )
-
-
 def test_systems_learn_from_texts_cleaned_as_the_language_asks(tmp_path):
-    write_german(tmp_path)
-    load_data(tmp_path / "de.toml")
-    data = load_training("hoeflich/grob-to-hoeflich")
+    load_data(write_tones(tmp_path))
+    data = load_training("tones/rude-to-polite")
     assert data.cleaning == "plain-v1"
-    assert "gib mir den Mantel ." in data.train.source  # English rules would join the full stop
-
-
-def test_a_scorer_that_changes_under_its_name_is_another(inputs, tmp_path):
-    folder = make_bert(tmp_path / "mine")
-    profile = EMBEDDED.with_scorers([f"encoder={folder}@2"])
-    changed = dataclasses.replace(inputs, predictions=inputs.sources[1:] + inputs.sources[:1])
-    first = measure(["s_bert"], changed, Scorers(profile, None))["s_bert"]
-    weights = load_file(folder / "model.safetensors")
-    weights["embeddings.word_embeddings.weight"] *= -1
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    second = measure(["s_bert"], changed, Scorers(profile, None))["s_bert"]
-    assert str(first.signature) != str(second.signature)
-    assert first.value != second.value
-
-
-def test_a_language_model_file_that_changes_is_another(prepared, inputs, tmp_path):
-    theirs = Scorers(EMBEDDED, inputs.direction).load("language_model").path
-    back = Scorers(EMBEDDED, parse_direction("mini/positive-to-negative"))
-    file = tmp_path / "my model.arpa"
-    values = []
-    for source in (theirs, back.load("language_model").path):
-        shutil.copyfile(source, file)
-        mine = Scorers(EMBEDDED.with_scorers([f"language_model={file}"]), inputs.direction)
-        outcome = measure(["ppl"], inputs, mine)["ppl"]
-        assert "|lm:file:my_model#" in str(outcome.signature)
-        values.append((outcome.value, str(outcome.signature)))
-    assert values[0][0] != values[1][0]
-    assert values[0][1] != values[1][1]
+    assert "Hau ab !" in data.train.source  # English rules would join the mark
 
 
 def test_a_classifier_of_other_styles_is_refused_when_it_is_found(prepared, inputs):

@@ -5,12 +5,8 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import measure
-from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_folder
-from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.sim.sim import FAMILY, SimOptions
 from tstbench.metrics.statistics import mean_statistics
 
@@ -83,14 +79,3 @@ def test_similarity_by_hand():
     assert similarity(["west"], [["west"]], Plane()).value == 1
     blank = similarity(["east", " "], [[" ", "up"], ["east", "east"]], Plane())
     assert blank.per_sentence.tolist() == [0, 0]
-
-
-def test_views_of_the_family(test_set):
-    scorers = Scorers(PROFILES["embedded"], test_set.direction)
-    inputs = check_inputs(test_set.sources, test_set.sources, test_set.references)
-    found = measure(["s_sim", "r_sim", "multi_sim"], inputs, scorers)
-    assert found["s_sim"].value == pytest.approx(1)
-    assert found["r_sim"].value < found["multi_sim"].value < 1
-    mean = choices({"sim": {"reduce": "mean"}})
-    other = measure(["multi_sim"], inputs, scorers, mean)["multi_sim"]
-    assert other.value < found["multi_sim"].value

@@ -14,7 +14,7 @@ from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import measure, plan
+from tstbench.metrics.measure import measure
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.sti import sti
@@ -29,6 +29,7 @@ from tstbench.metrics.sti.sti import (
     tempered,
     uniform_distances,
 )
+from tstbench.metrics.text import preparation
 
 EMBEDDED = PROFILES["embedded"]
 
@@ -125,25 +126,18 @@ def test_of_three_styles_the_targets_probability_decides():
     np.testing.assert_allclose(ranks.per_sentence, [0.5, -0.2, 0.4], atol=1e-12)
 
 
-def test_an_empty_output_gains_nothing():
-    before, after = np.array([[0.9, 0.1]] * 2), np.array([[0.3, 0.7], [1.0, 0.0]])
-    found = style_transfer_intensity(before, after, 1, uniform_distances(2), np.array([True] * 2))
-    np.testing.assert_allclose(found.per_sentence, [0.0, -0.1], atol=1e-12)
-    probable = target_probability(after, 1, np.array([True, False]))
-    assert probable.per_sentence.tolist() == [0.0, 0.0]
-
-
-def test_only_the_empty_outputs_gain_nothing():
-    """Of three sentences the second is empty; it moved towards the target by 0.6."""
-    before, after = np.array([[0.9, 0.1]] * 3), np.array([[0.3, 0.7]] * 2 + [[0.5, 0.5]])
-    failed = np.array([False, True, False])
+def test_only_empty_outputs_gain_nothing_and_what_they_lose_counts():
+    """Of four sentences the second and the last are empty; they moved by 0.6 and -0.1."""
+    before = np.array([[0.9, 0.1]] * 4)
+    after = np.array([[0.3, 0.7], [0.3, 0.7], [0.5, 0.5], [1.0, 0.0]])
+    failed = np.array([False, True, False, True])
     found = style_transfer_intensity(before, after, 1, uniform_distances(2), failed)
-    np.testing.assert_allclose(found.per_sentence, [0.6, 0.0, 0.4], atol=1e-12)
-    assert found.value == pytest.approx(1 / 3)
+    np.testing.assert_allclose(found.per_sentence, [0.6, 0.0, 0.4, -0.1], atol=1e-12)
+    assert found.value == pytest.approx(0.9 / 4)
     probable = target_probability(after, 0, failed)
-    np.testing.assert_allclose(probable.per_sentence, [0.3, 0.0, 0.5])
-    np.testing.assert_allclose(target_probability(after, 0).per_sentence, [0.3, 0.3, 0.5])
-    np.testing.assert_allclose(target_probability(after, 1).per_sentence, [0.7, 0.7, 0.5])
+    np.testing.assert_allclose(probable.per_sentence, [0.3, 0.0, 0.5, 0.0])
+    np.testing.assert_allclose(target_probability(after, 0).per_sentence, after[:, 0])
+    np.testing.assert_allclose(target_probability(after, 1).per_sentence, after[:, 1])
     with pytest.raises(InputError, match="no style 2 in a distribution of shape"):
         target_probability(after, 2)
 
@@ -307,64 +301,23 @@ def test_a_name_that_is_no_file():
 # -- the family ------------------------------------------------------------------------------------
 
 
-def inputs_of(predict):
-    test_set = load_test_set(DIRECTION)
-    return check_inputs(
-        predict(test_set), test_set.sources, test_set.references, test_set.direction
-    )
-
-
-def test_the_bounds_on_mini(prepared):
-    scorers = Scorers(EMBEDDED, parse_direction(DIRECTION))
-    copies = measure(["sti"], inputs_of(lambda s: s.sources), scorers)["sti"]
-    assert copies.value == 0.0  # nothing moves
-    human = inputs_of(lambda s: [some[0] for some in s.references])
-    found = measure(["sti", "target_style", "acc"], human, scorers)
-    assert 0.3 < found["sti"].value < found["target_style"].value
-    expected = scorers.load("classifier").distribution(found_texts(human))[:, 1]
-    np.testing.assert_allclose(found["target_style"].statistics.per_sentence, expected)
-
-
-@pytest.mark.parametrize("direction", [DIRECTION, BACK])
-def test_each_direction_has_its_own_target(prepared, direction):
+@pytest.mark.parametrize(("direction", "target"), [(DIRECTION, 1), (BACK, 0)])
+def test_the_bounds_on_mini_and_the_target_of_each_direction(prepared, direction, target):
     test_set = load_test_set(direction)
+    scorers = Scorers(EMBEDDED, test_set.direction)
     human, copies = (
         measure(
             ["sti", "target_style"],
             check_inputs(texts, test_set.sources, direction=test_set.direction),
-            Scorers(EMBEDDED, test_set.direction),
+            scorers,
         )
         for texts in ([some[0] for some in test_set.references], test_set.sources)
     )
-    assert human["sti"].value > 0.3
-    assert copies["target_style"].value < 0.4 < 0.6 < human["target_style"].value
-
-
-def found_texts(inputs):
-    from tstbench.metrics.text import preparation
-
-    return preparation("en").for_classifier(inputs.predictions)
-
-
-def test_options_move_number_and_signature(prepared, tmp_path):
-    scorers = Scorers(EMBEDDED, parse_direction(DIRECTION))
-    human = inputs_of(lambda s: [some[0] for some in s.references])
-    path = tmp_path / "far.json"
-    path.write_text(json.dumps({"styles": ["positive", "negative"], "distances": [[0, 3], [3, 0]]}))
-    usual = measure(["sti"], human, scorers)["sti"]
-    far = measure(["sti"], human, scorers, choices({"sti": {"ground": str(path)}}))["sti"]
-    assert far.value == pytest.approx(3 * usual.value)
-    assert "|ground:uniform|temperature:1|" in str(usual.signature)
-    assert f"|ground:{read_ground(str(path)).name}|" in str(far.signature)
-    assert str(tmp_path) not in str(far.signature)
-    cold, hot = (
-        measure(["sti", "target_style"], human, scorers, choices({"sti": {"temperature": t}}))
-        for t in ("1", "4")
-    )
-    assert 0 < hot["sti"].value < cold["sti"].value == usual.value
-    assert 0.5 < hot["target_style"].value < cold["target_style"].value
-    assert "|temperature:4|" in str(hot["sti"].signature)
-    assert "ground" not in plan(["target_style"], human, scorers)["target_style"].as_dict()
+    assert copies["sti"].value == 0  # nothing moves
+    assert 0.3 < human["sti"].value < human["target_style"].value
+    texts = preparation("en").for_classifier([some[0] for some in test_set.references])
+    expected = scorers.load("classifier").distribution(texts)[:, target]
+    np.testing.assert_allclose(human["target_style"].statistics.per_sentence, expected)
 
 
 def test_the_least_part_of_an_output_has_the_target_style(prepared):
@@ -418,7 +371,7 @@ def test_a_file_of_other_styles_is_refused(prepared, tmp_path):
     with pytest.raises(InputError, match="between rude, polite; the classifier's styles are nega"):
         measure(
             ["sti"],
-            inputs_of(lambda s: s.sources),
+            check_inputs(["so."], ["and so."], direction=parse_direction(DIRECTION)),
             Scorers(EMBEDDED, parse_direction(DIRECTION)),
             choices({"sti": {"ground": str(path)}}),
         )

@@ -203,26 +203,6 @@ def test_agreement_with_people_trains_from_the_folder_what_it_can(corpus):
 # -- which systems a metric compares ---------------------------------------------------------------
 
 
-def test_a_module_compares_with_systems_of_any_name_and_checks_them(prepared):
-    sources = [f"the {word} was cold." for word in ("soup", "stew", "pie", "tea", "bread", "rice")]
-    given = {
-        "sources": sources,
-        "predictions": [text.replace("cold", "hot") for text in sources],
-        "references": [[text.replace("cold", "warm")] for text in sources],
-        "naturalness": {"folds": 2},
-    }
-    other = [text.replace("cold", "lukewarm and odd") for text in sources]
-
-    def signed(**systems):
-        found = compute(["naturalness_unigram"], systems=systems, **given)
-        return found["details"]["naturalness_unigram"]["signature"]
-
-    assert signed(predictions=other) == signed(theirs=other)  # a name is no reason to be left out
-    assert signed(theirs=other) != signed()
-    with pytest.raises(tstbench.TSTBenchError, match="prediction 1 is 5"):
-        signed(theirs=[other[0], 5, *other[2:]])
-
-
 def test_a_module_that_trains_first_still_compares_with_the_other_systems():
     sources = [f"the {word} was cold." for word in ("soup", "stew", "pie", "tea")]
     given = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from own_data import write_lines, write_manners
+from own_data import write_lines, write_manners, write_tones
 from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
 from safetensors.numpy import load_file
 
@@ -146,36 +146,13 @@ def test_what_cannot_be_made_is_told_before_anything_is_trained(
     assert not list((tstbench_home / "scorers").rglob("*.json"))
 
 
-ONE_WAY = """\
-name = "tones"
-styles = ["rude", "polite", "poetic"]
-language = "de"
-
-[train]
-rude = "a.txt"
-polite = "b.txt"
-poetic = "c.txt"
-
-[[direction]]
-from = "rude"
-to = "polite"
-test = "test.txt"
-
-[[direction]]
-from = "rude"
-to = "poetic"
-test = "test.txt"
-"""
-
-
 def test_a_datasets_scorers_are_those_of_every_style_that_is_written(tmp_path):
     """Each target style has its language model; a style that nothing is rewritten into has none."""
+    tones = write_tones(tmp_path)
     for name, word in (("a", "her"), ("b", "bitte"), ("c", "sanft")):
         lines = [f"{word} mit dem {thing}" for thing in ("Salz", "Brot", "Buch", "Licht", "Tee")]
         write_lines(tmp_path / f"{name}.txt", lines)
-    write_lines(tmp_path / "test.txt", ["Bring die Karte"])
-    (tmp_path / "tones.toml").write_text(ONE_WAY)
-    load_data(tmp_path / "tones.toml")
+    load_data(tones)
     made = prepare_dataset("tones", EMBEDDED)
     assert sorted(one.card.name for one in made if one.card.role == "cleaned_language_model") == [
         "kn5-poetic",

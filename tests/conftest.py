@@ -17,6 +17,8 @@ os.environ.update(
     TOKENIZERS_PARALLELISM="false",
     OMP_NUM_THREADS="1",  # two workers with two threads each would wait for one another
 )
+os.environ.pop("OPENAI_API_KEY", None)  # nobody's key is used,
+os.environ.pop("OPENAI_BASE_URL", None)  # nobody's server asked
 # Where bytecode may not be written, each process that a test starts would compile all it imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 

@@ -30,12 +30,6 @@ EXPECTED = [text.replace("never", "always") for text in SENTENCES]
 PRICED = "gpt-4-0125-preview"  # 10 and 30 dollars a million, half of it in a batch
 
 
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def ask(server, sources=SENTENCES, **settings):
     given = {"model": "m", "base_url": server.url, **settings}
     generation = Generation(settings=given)
@@ -106,7 +100,9 @@ def test_an_estimate_counts_equal_requests_once_and_those_of_a_batch_at_half_pri
 def test_a_price_that_is_given_counts_for_prompt_and_answer_apart():
     given = price_of(PRICED, "2,7")
     assert (given.prompt, given.answer, given.source) == (2, 7, "as given")
+    assert price_of("x", "0.5, 1.5").of(2_000_000, 0) == 1
     known = price_of(PRICED)
+    assert "2024" in known.source
     half = price_of(PRICED, batch=True)
     assert (half.prompt, half.answer) == (known.prompt / 2, known.answer / 2) == (5, 15)
     for wrong in ("1,2,3", "1,-2", "nan,1", "1,inf", "a,b"):
@@ -356,7 +352,7 @@ def test_parameters_are_those_that_were_asked_for():
     assert not ServerSettings(model="m", temperature=0.0).sends_seed
 
 
-def test_everything_that_can_change_an_answer_identifies_it(tmp_path):
+def test_everything_that_can_change_an_answer_identifies_it(tmp_path, monkeypatch):
     def identity(**settings):
         asked = ChatSettings(**{"model": "m", "base_url": "http://h/v1", **settings})
         return Plan.of(asked, parse_direction(DIRECTION)).identity
@@ -369,6 +365,13 @@ def test_everything_that_can_change_an_answer_identifies_it(tmp_path):
     own = {"prompts": str(prompts), "examples": 2, "examples_file": str(examples)}
     before = [
         identity(),
+        identity(model="n"),
+        identity(base_url="http://i/v1"),
+        identity(max_tokens=7),
+        identity(prompts="contrast-v1"),
+        identity(clean="none"),
+        identity(extra='{"a": 1}'),
+        identity(omit="top_p"),
         identity(top_p=0.5),
         identity(temperature=0.5),
         identity(**hot),
@@ -378,8 +381,15 @@ def test_everything_that_can_change_an_answer_identifies_it(tmp_path):
         identity(**own),
     ]
     assert len({json.dumps(one, sort_keys=True) for one in before}) == len(before)
-    assert identity(choose="majority") == before[0]  # there is nothing to choose from
-    assert identity(examples_by="bm25") == before[0]
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://elsewhere/v1")
+    assert identity(base_url=None) not in before
+    for same in (
+        {"choose": "majority"},  # there is nothing to choose from
+        {"examples_by": "bm25"},
+        {"concurrency": 3, "timeout": 1.0, "retries": 0, "via": "batch", "key_variable": "X"},
+        {"max_requests": 1, "max_cost": 1.0},
+    ):
+        assert identity(**same) == before[0], same
     examples.write_text("".join(json.dumps(row) + "\n" for row in reversed(rows)))
     assert identity(**own) != before[-1]
     examples.write_text("".join(json.dumps(row) + "\n" for row in rows))

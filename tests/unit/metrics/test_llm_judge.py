@@ -37,12 +37,6 @@ ASPECTS = ("style", "content", "fluency")
 JUDGED = ("judge_style", "judge_content", "judge_fluency")
 
 
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def inputs(count=6, **changed):
     test_set = load_test_set(DIRECTION)
     first = [some[0] for some in test_set.references[:count]]

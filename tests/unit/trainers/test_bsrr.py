@@ -18,7 +18,6 @@ from tstbench.trainers.bsrr import (
     Bsrr,
     BsrrConfig,
     BsrrLearner,
-    BsrrSettings,
     StyledBart,
     style_roberta,
 )
@@ -369,13 +368,3 @@ def test_a_published_roberta_is_read_if_it_has_the_same_word_pieces(tmp_path):
         style_roberta(str(roberta), shared, dimension=32, layers=2, seed=0)
     with pytest.raises(InputError, match="is a bert"):
         style_roberta(str(make_bert(tmp_path / "bert")), bart, dimension=32, layers=2, seed=0)
-
-
-def test_decoding_settings(learner):
-    writer = learner._writer
-    texts = [source for source, _ in PAIRS]
-    greedy = writer.rewritten(texts, 0, BsrrSettings(min_length=0, max_length=12), 4)
-    assert (
-        writer.rewritten(texts[::-1], 0, BsrrSettings(min_length=0, max_length=12), 3)
-        == greedy[::-1]
-    )

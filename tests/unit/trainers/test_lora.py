@@ -236,21 +236,6 @@ def test_any_family_learns_and_its_own_weights_stay(tmp_path, family, layers):
     assert tuned.scores["loss"] == pytest.approx(total / count, rel=1e-4)
 
 
-@pytest.mark.slow
-def test_how_a_batch_is_shared_changes_nothing(base, tmp_path):
-    settings = {"epochs": 2, "grouping": 2, "batch_size": 4}
-    found = []
-    for name, micro in (("a", 4), ("b", 3), ("c", 1)):
-        run = replace(CPU, folder=tmp_path / name)
-        taught(base, run, micro_batch=micro, **settings)
-        found.append([row["adapter/loss"] for row in curve_of(tmp_path / name) if len(row) == 2])
-    assert len(found[0]) == 4
-    assert found[1] == pytest.approx(found[0], abs=1e-5)
-    assert found[2] == pytest.approx(found[0], abs=1e-5)
-    other = taught(base, replace(CPU, folder=tmp_path / "d"), seed=1, **settings)
-    assert other.scores["loss"] != pytest.approx(found[0][-1])
-
-
 def test_batches_are_shared_among_processes():
     config = replace(CONFIG, batch_size=256, micro_batch=16)
     assert shares_of(1000, config, 1) == (16, 16)

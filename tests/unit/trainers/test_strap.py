@@ -124,17 +124,6 @@ def test_the_cache_writes_what_reading_everything_again_would(released):
         assert expected == model.tokenizer.decode(tokens).strip()
 
 
-def test_an_answer_does_not_depend_on_its_batch():
-    model = scratch()
-    for top_p in (0.0, 0.9):
-
-        def write(texts, top_p=top_p):
-            own = [random.Random(text) for text in texts]
-            return model.write(texts, longer=10, top_p=top_p, randoms=own)
-
-        assert write(TEXTS) == [write([text])[0] for text in TEXTS]
-
-
 def test_answers_are_cut_and_end_and_have_no_special_tokens():
     model = scratch()
     specials = torch.tensor(model._never)

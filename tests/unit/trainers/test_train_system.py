@@ -59,14 +59,6 @@ def test_flags_win_over_the_file_and_the_file_over_the_paper(capsys, tmp_path):
     assert "| `gamma` | 5.0 |" in (tmp_path / "dr" / "README.md").read_text()
 
 
-def test_a_dataset_is_each_of_its_directions(capsys, tmp_path):
-    arguments = ("train", "random-target", "--dataset", "mini", "--name", "any")
-    assert command_line(capsys, *arguments, "--out", tmp_path / "any")[0] == 0
-    for direction in (DIRECTION, BACK):
-        system = load_system(tmp_path / "any" / direction.split("/")[1])
-        assert (system.card.name, system.card.directions) == ("any", (direction,))
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -142,21 +134,21 @@ def test_copying_imports_no_scikit_learn(tmp_path):
     assert done.stdout == "[]\n"
 
 
-def test_a_folder_with_a_system_for_each_direction_is_one_name(tmp_path, capsys):
+def test_a_dataset_is_each_of_its_directions_and_its_folder_one_name(tmp_path, capsys):
     out = tmp_path / "both"
-    code, _, err = command_line(
-        capsys, "train", "delete-retrieve", "--dataset", "mini", "--out", out
-    )
+    train = ("train", "delete-retrieve", "--dataset", "mini", "--name", "any", "--out", out)
+    code, _, err = command_line(capsys, *train)
     assert code == 0, err
     for direction in (DIRECTION, BACK):
-        found = find_system(str(out), parse_direction(direction))
-        assert found.card.directions == (direction,)
-        written = tmp_path / "p.jsonl"
-        code, _, err = command_line(
-            capsys, "transfer", out, "--direction", direction, "--out", written
-        )
+        for found in (
+            find_system(str(out), parse_direction(direction)),
+            load_system(out / direction.split("/")[1]),
+        ):
+            assert (found.card.name, found.card.directions) == ("any", (direction,))
+        written = tmp_path / f"{direction.split('/')[1]}.jsonl"
+        transfer = ("transfer", out, "--direction", direction, "--out", written)
+        code, _, err = command_line(capsys, *transfer)
         assert code == 0, err
-        written.unlink()
 
 
 def test_a_training_in_a_folder_of_the_users_removes_only_what_it_wrote(tmp_path):

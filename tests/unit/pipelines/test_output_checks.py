@@ -192,17 +192,6 @@ class TestCommandLine:
         assert none == ()
         assert "§" not in table
 
-    def test_a_new_name_for_stored_outputs(self, tmp_path, capsys, good):
-        for name in ("first", "second"):
-            path = tmp_path / f"{name}.txt"
-            path.write_text("\n".join(good) + "\n")
-            _, _, err = command_line(
-                capsys,
-                *("evaluate", path, "--direction", DIRECTION, "--metrics", "s_bleu"),
-                *("--out", tmp_path / "results"),
-            )
-            assert ("every output is that of first" in err) == (name == "second")
-
     def test_without_a_direction_the_fitting_one_is_suggested(self, tmp_path, capsys, good):
         path = tmp_path / "ours.txt"
         path.write_text("\n".join(good) + "\n")

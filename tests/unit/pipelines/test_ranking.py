@@ -15,17 +15,6 @@ def bootstrapped(observed, noise):
 NOISE = np.random.RandomState(0).randn(1000)
 
 
-def test_a_clear_winner_is_first_and_alone():
-    ranks = rank_values(
-        {"b": bootstrapped(50, NOISE), "a": bootstrapped(90, NOISE[::-1])}, higher_is_better=True
-    )
-    assert [(r.system, r.low, r.high, r.ties_best) for r in ranks] == [
-        ("a", 1, 1, True),
-        ("b", 2, 2, False),
-    ]
-    assert (ranks[0].p_best, ranks[1].p_best) == (1, 1 / 1001)
-
-
 def test_systems_that_cannot_be_told_apart_share_a_range():
     other = np.random.RandomState(1).randn(1000)
     systems = {
@@ -61,12 +50,6 @@ def test_equal_systems_tie_in_the_order_given():
         ("second", 1, 2, 1.0),
         ("first", 1, 2, 1.0),
     ]
-
-
-def test_low_perplexity_is_best():
-    systems = {"clumsy": bootstrapped(300, NOISE), "fluent": bootstrapped(30, NOISE)}
-    assert [r.system for r in rank_values(systems, higher_is_better=False)] == ["fluent", "clumsy"]
-    assert [r.system for r in rank_values(systems, higher_is_better=True)] == ["clumsy", "fluent"]
 
 
 def test_undefined_values_have_no_place():

@@ -21,7 +21,7 @@ from own_data import (
     write_tables,
 )
 from places import ROOT
-from prepared import command_line
+from prepared import command_line, refusal
 
 from tstbench.datasets_scripts.build import available_parts, build
 from tstbench.datasets_scripts.cards import MARKER, read_card
@@ -515,3 +515,11 @@ def test_a_split_whose_table_is_missing_is_left_out_by_name(tmp_path):
     assert [part.name for part in parts] == ["test"]
     assert list(missing) == ["train"]
     assert "none.tsv" in missing["train"]
+
+
+@pytest.mark.parametrize("values", ['values = { 0 = "rude", 1 = "polite" }', ""])
+def test_a_table_that_does_not_exist(values, tmp_path, capsys):
+    table = f'[train]\nfile = "none.tsv"\ntext = "text"\nstyle = "style"\n{values}\n'
+    path = write_manners(tmp_path, replaced((TRAIN, table)))
+    for asked in (("data", "check", path), ("build", "manners", "--data", path, "--out", tmp_path)):
+        assert f"no such file: {tmp_path / 'none.tsv'}" in refusal(capsys, *asked)

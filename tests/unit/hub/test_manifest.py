@@ -164,6 +164,13 @@ def test_a_folder_is_taken_without_caches_and_hidden_files(tmp_path):
         write(tmp_path / "root", folder)
 
 
+@pytest.mark.parametrize("name", ["results", "tstbench/results/deeper", "tstbench/", "a b/c"])
+def test_a_folder_whose_name_is_no_repositorys_is_none(name, tmp_path):
+    (tmp_path / "datasets" / name).mkdir(parents=True)
+    (tmp_path / "datasets" / name / ".tstbench.json").touch()
+    assert find_repository(tmp_path, "dataset", name) is None
+
+
 def test_names_load_from_a_folder_without_a_server(tmp_path):
     write(tmp_path, FILES)
     write(tmp_path, {"README.md": b"# A\n"}, "tstbench/joint", kind="space")

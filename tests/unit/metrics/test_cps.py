@@ -13,7 +13,7 @@ from tstbench.errors import InputError, MissingScorerError, UnknownNameError
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, needs, roles_needed
 from tstbench.metrics.options import choices
-from tstbench.metrics.scorers.artefacts import ScorerCard, store
+from tstbench.metrics.scorers.artefacts import ScorerCard, find, store
 from tstbench.metrics.scorers.masking import style_words, without_words, word_spans
 from tstbench.metrics.scorers.prepare import prepare
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
@@ -158,8 +158,9 @@ def test_a_missing_or_wrong_classifier_is_said(home, inputs, tmp_path, capsys):
     train = "tstbench train classifier mini --kind transformer.*--scorer attribution=finetuned"
     with pytest.raises(MissingScorerError, match=train):
         measure(["cps"], inputs, Scorers(EMBEDDED, inputs.direction), masked)
-    with pytest.raises(InputError, match="need a transformer, not a classifier of kind linear"):
-        measure(["cps"], inputs, with_attribution("linear"), masked)
+    for spec in ("linear", find("classifier", "mini", "linear").folder):
+        with pytest.raises(InputError, match="need a transformer, not a classifier of kind linear"):
+            measure(["cps"], inputs, with_attribution(spec), masked)
     with pytest.raises(InputError, match="need a transformer, not a classifier of kind linear"):
         prepare(
             inputs.direction, EMBEDDED.with_scorers(["attribution=linear"]), ["cps"], choices=masked

@@ -32,7 +32,7 @@ from transformers import (
 )
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.load import TestSet, load_styles, load_test_set
+from tstbench.datasets_scripts.load import TestSet
 from tstbench.errors import InputError, MissingScorerError
 from tstbench.metrics.scorers import transformer
 from tstbench.metrics.scorers.artefacts import find
@@ -54,12 +54,17 @@ from tstbench.metrics.scorers.transformer import (
 )
 from tstbench.metrics.scorers.weights import read_tokenizer
 
+ABOUT = {"dataset": "mini", "trained_on": "toys"}
 ODD = ["", "zzz qqq", "\n", "rude" * 400, "Ünïcode 食べ物 😀", "a\tb\0c"]
 
 
 @pytest.fixture(scope="module")
 def tiny_bert(tmp_path_factory):
     return save_tiny_bert(tmp_path_factory.mktemp("tiny-bert"))
+
+
+def trained(sentences=SENTENCES, labels=LABELS, styles=STYLES, config=None, **more):
+    return train_classifier("linear", sentences, labels, styles, config, **{**ABOUT, **more})
 
 
 def test_the_sti_studys_recipe_is_a_row_of_flags(tiny_bert, tstbench_home, capsys):
@@ -97,7 +102,7 @@ def test_order_schedule_and_clipping_reach_the_trainer(tiny_bert):
 
 
 def test_each_distinct_sentence_is_scored_once():
-    asked, classifier = [], train_and_load()
+    asked, classifier = [], load_classifier(trained().folder)
 
     class Counting:
         styles = STYLES
@@ -115,17 +120,8 @@ def test_each_distinct_sentence_is_scored_once():
     assert classifier.distribution([]).shape == (0, 2)
 
 
-def train_and_load():
-    artefact = train_classifier(
-        "linear", SENTENCES, LABELS, STYLES, dataset="toy", trained_on="toy"
-    )
-    return load_classifier(artefact.folder)
-
-
-def test_a_folder_of_another_scorer_is_refused(tmp_path):
-    artefact = train_classifier(
-        "linear", SENTENCES, LABELS, STYLES, dataset="toy", trained_on="toy"
-    )
+def test_a_folder_of_another_scorer_is_refused():
+    artefact = trained()
     with pytest.raises(InputError, match="contains a language_model"):
         load_classifier(replace(artefact, card=replace(artefact.card, role="language_model")))
 
@@ -262,75 +258,31 @@ def test_kinds_are_compared_side_by_side():
     assert "1.0" in cells[6]
 
 
-@pytest.mark.realdata
-def test_yelp_is_learned_without_its_test_sentences(sources):
-    data = load_styles("yelp")
-    tests = [load_test_set(f"yelp/{a}-to-{b}") for a, b in (STYLES, STYLES[::-1])]
-    exclude = [t for test in tests for texts in (test.sources, *test.references) for t in texts]
-    sources_again = [
-        (t.upper(), data.styles.index(test.direction.source_style))
-        for test in tests
-        for t in test.sources
-    ]
-    artefact = train_classifier(
-        "linear",
-        [*data.training.texts, *(text for text, _ in sources_again)],
-        [*data.training.labels, *(label for _, label in sources_again)],
-        STYLES,
-        dataset="yelp",
-        trained_on="yelp/validation without test",
-        exclude=exclude,
-    )
-    assert artefact.card.n_excluded == 1000
-    assert artefact.card.scores["held_out_accuracy"] > 0.955
-    classifier = load_classifier(artefact)
-    for test in tests:
-        predicted = classifier.distribution(test.sources).argmax(axis=1)
-        assert (predicted == data.styles.index(test.direction.source_style)).mean() > 0.93
-
-
 def test_too_few_sentences_to_spare_a_tenth_are_all_trained_on():
     sentences = ["give me that", "hand it over", "please pass it", "thank you so much"]
-    config = LinearConfig(min_count=1)
-    artefact = train_classifier(
-        "linear", sentences, [0, 0, 1, 1], ("rude", "polite"), config, dataset="toy", trained_on="x"
-    )
-    assert artefact.card.n_sentences == 4
-    assert artefact.card.scores == {}
+    card = trained(sentences, [0, 0, 1, 1], ("rude", "polite"), LinearConfig(min_count=1)).card
+    assert (card.n_sentences, card.scores) == (4, {})
 
 
 # What they learn from: never test sentences, never held-out ones
 
 
-def test_test_sentences_are_never_trained_on():
-    """A word that only test sentences hold cannot get into the vocabulary."""
-    sentences = [*SENTENCES, "the xylophone was awful .", "the xylophone was a joy ."]
-    labels = [*LABELS, 0, 1]
-    options = {"dataset": "toy", "trained_on": "toy/train", "config": LinearConfig(min_count=1)}
-    excluded = ["The  XYLOPHONE was awful.", " the xylophone was a joy .", "not in there"]
-    with_them = train_classifier("linear", sentences, labels, STYLES, **options)
-    without = train_classifier("linear", sentences, labels, STYLES, **options, exclude=excluded)
-    words = [json.loads((a.folder / "vocabulary.json").read_text()) for a in (with_them, without)]
-    assert ["xylophone" in w for w in words] == [True, False]
-    assert (with_them.card.n_excluded, without.card.n_excluded) == (0, 2)
-    assert with_them.card.recipe != without.card.recipe
-
-
-def test_held_out_sentences_are_not_trained_on_either():
-    held = (["the xylophone was awful .", "a joy ."], [0, 1])
-    artefact = train_classifier(
-        "linear",
-        [*SENTENCES, *held[0]],
-        [*LABELS, *held[1]],
-        STYLES,
-        LinearConfig(min_count=1),
-        dataset="toy",
-        trained_on="toy",
-        held_out=held,
-    )
-    assert "xylophone" not in json.loads((artefact.folder / "vocabulary.json").read_text())
-    assert artefact.card.n_sentences == len(SENTENCES)
-    assert artefact.card.scores == {"held_out_accuracy": 1.0}
+def test_test_sentences_and_those_held_out_are_never_trained_on():
+    """A word that only they hold cannot get into the vocabulary."""
+    test = ["the xylophone was awful .", "the xylophone was a joy ."]
+    held = ["my zither was awful .", "my zither was a joy ."]
+    excluded = ["The  XYLOPHONE was awful.", f" {test[1]} ", "not in there"]
+    for exclude, held_out in (((), None), (excluded, None), (excluded, (held, [0, 1]))):
+        artefact = trained(
+            [*SENTENCES, *test, *held],
+            [*LABELS, 0, 1, 0, 1],
+            config=LinearConfig(min_count=1),
+            exclude=exclude,
+            held_out=held_out,
+        )
+        words = json.loads((artefact.folder / "vocabulary.json").read_text())
+        assert ("xylophone" in words, "zither" in words) == (not exclude, not held_out)
+        assert artefact.card.n_excluded == (2 if exclude else 0)
 
 
 def test_the_split_depends_on_the_sentence_alone():
@@ -344,13 +296,6 @@ def test_the_split_depends_on_the_sentence_alone():
 
 
 # When one is trained again, and what its card says
-
-
-ABOUT = {"dataset": "mini", "trained_on": "toys"}
-
-
-def trained(sentences=SENTENCES, labels=LABELS, styles=STYLES, config=None, **more):
-    return train_classifier("linear", sentences, labels, styles, config, **{**ABOUT, **more})
 
 
 def test_it_is_trained_again_if_anything_that_counts_is_new(capsys):

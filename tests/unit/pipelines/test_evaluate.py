@@ -375,16 +375,6 @@ def test_without_references_metrics_that_need_them_are_left_out(test_set, output
     assert Report.model_validate_json(report.model_dump_json()) == report
 
 
-def test_with_one_reference_joint_takes_the_first(test_set, outputs, prepared):
-    one = dataclasses.replace(test_set, references=tuple(some[:1] for some in test_set.references))
-    evaluation = evaluate(outputs[-1:], one, scoring(("r_bleu", "multi_bleu", "joint")))
-    report = evaluation.systems[0].results.report
-    assert [(o.metric, o.why) for o in report.left_out] == [
-        ("multi_bleu", "no sentence has several references")
-    ]
-    assert "|bleu:r_bleu|" in report.score("joint").signature
-
-
 def test_a_table_without_a_value_is_still_a_table(test_set, outputs, tmp_path):
     bare = dataclasses.replace(test_set, references=((),) * 40)
     evaluation = evaluate(outputs[:1], bare, scoring(("r_bleu", "multi_bleu")), root=tmp_path)

@@ -276,20 +276,3 @@ def test_it_learns_pairs_and_its_folder_is_a_checkpoint_to_go_on_from(tmp_path):
     named = portable({"base": str(tmp_path / "m")}, ("base",))
     assert file["base"].partition("|")[2] == named["base"].partition("|")[2] != ""
     assert re.fullmatch(r"m@[0-9a-f]{64}\|mini", named["base"])
-
-
-def test_pairs_held_out_are_not_learned_and_a_published_validation_split_is_taken_as_it_is():
-    train = TrainingPart("train", *zip(*PAIRS * 3, strict=True), PAIRS * 3)
-    data = TrainingData(parse_direction(DIRECTION), "paper-v1", train)
-    more = tuple((f"{source} {n}", target) for n in range(3) for source, target in PAIRS)
-    alone = replace(data, train=replace(train, pairs=more))
-    how = {"hold_out": 9, "seed": 0, "system": "tyb"}
-    drawn = Paired.of(alone, "data", list, **how)
-    assert drawn.held_out
-    assert not {x for x, _ in drawn.held_out} & {x for x, _ in drawn.train}
-    assert len(drawn.train) + len(drawn.held_out) == len(more)
-    given = Paired.of(
-        replace(data, validation=replace(train, pairs=PAIRS[:2])), "data", list, **how
-    )
-    assert given.train == PAIRS * 3, "sentences of both are learned, as published"
-    assert given.held_out == PAIRS[:2]

@@ -1,21 +1,21 @@
-"""What the tests of word-level systems share: sentences, learners, and what a step moves."""
+"""What the tests of systems that learn share: sentences, learners, and what a step moves."""
 
 from dataclasses import replace
 
-import numpy as np
 import torch
 
 from tstbench.trainers.training.loop import _step
-from tstbench.trainers.training.words import END, padded
 from tstbench.trainers.word_system import Corpus
 
 N_WORDS = 30
-
-
-def three_sentences():
-    """Random ids (3, 10) of words, below ``N_WORDS``."""
-    random = np.random.default_rng(0)
-    return padded([[*random.integers(3, N_WORDS, size=size), END] for size in (4, 9, 1)])
+NOUNS = ("soup", "tea", "room", "staff", "bread", "view")
+BAD = tuple(f"the {noun} was {word} ." for noun in NOUNS for word in ("bad", "awful"))
+GOOD = tuple(f"the {noun} was {word} ." for noun in NOUNS for word in ("good", "lovely"))
+PAIRS = tuple(
+    (f"the {what} was {bad} today", f"the {what} was {good}")
+    for what in ("food", "staff", "soup", "room")
+    for bad, good in (("awful", "great"), ("cold and slow", "warm and fast"))
+)
 
 
 def untrained(kind, data, config, few=8):

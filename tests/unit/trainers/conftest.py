@@ -2,7 +2,26 @@
 
 from functools import lru_cache
 
+import numpy as np
 import pytest
+from prepared import DIRECTION
+from word_systems import N_WORDS
+
+from tstbench.datasets_scripts.load import load_training
+from tstbench.trainers.training.words import END, padded
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Mini's training data, of which nothing is changed."""
+    return load_training(DIRECTION)
+
+
+@pytest.fixture
+def words():
+    """Random ids (3, 10) of three sentences, below ``N_WORDS``."""
+    random = np.random.default_rng(0)
+    return padded([[*random.integers(3, N_WORDS, size=size), END] for size in (4, 9, 1)])
 
 
 @pytest.fixture(autouse=True, scope="module")

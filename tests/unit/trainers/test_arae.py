@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 import torch
 from prepared import DIRECTION
-from word_systems import N_WORDS, learner_of, three_sentences
+from word_systems import N_WORDS, learner_of
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.load import load_training
 from tstbench.trainers.arae import (
     Arae,
     AraeConfig,
@@ -25,11 +24,6 @@ CONFIG = AraeConfig.tiny(parse_direction(DIRECTION))
 def autoencoder():
     torch.manual_seed(0)
     return CodeAutoencoder(N_WORDS, word_size=8, code_size=10)
-
-
-@pytest.fixture
-def words():
-    return three_sentences()
 
 
 def test_a_code_has_unit_length_and_knows_nothing_of_padding(autoencoder, words):
@@ -113,11 +107,6 @@ def test_small_networks_normalise_by_the_batch_at_hand():
     x = torch.randn(5, 4)
     assert torch.equal(net.train()(x), net.eval()(x))
     assert not list(net.buffers()), "nothing is remembered of earlier batches"
-
-
-@pytest.fixture(scope="module")
-def data():
-    return load_training(DIRECTION)
 
 
 def made(data, **settings):

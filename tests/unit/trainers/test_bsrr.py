@@ -10,6 +10,7 @@ from nltk.tokenize import word_tokenize
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from tiny_models import make_bert, make_roberta
 from torch import nn
+from word_systems import PAIRS
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart, load_training
@@ -27,11 +28,6 @@ from tstbench.trainers.training.run import Run
 
 DIRECTION = "mini/negative-to-positive"
 CONFIG = BsrrConfig.tiny(parse_direction(DIRECTION))
-PAIRS = tuple(
-    (f"the {what} was {bad} today", f"the {what} was {good}")
-    for what in ("food", "staff", "soup", "room")
-    for bad, good in (("awful", "great"), ("cold and slow", "warm and fast"))
-)
 STYLES = ("negative", "positive")
 PAIRS_OF_AMAZON = (
     "FayeXXX/A-Benchmark-of-Text-Style-Transfer/Algorithms/BSRR/pseudo_paired_data_Amazon/"

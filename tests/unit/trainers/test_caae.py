@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from prepared import DIRECTION
-from word_systems import N_WORDS, learner_of, three_sentences
+from word_systems import N_WORDS, learner_of
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_training
@@ -25,11 +25,6 @@ CONFIG = CaaeConfig.tiny(parse_direction(DIRECTION))
 def autoencoder():
     torch.manual_seed(0)
     return GruAutoencoder(N_WORDS, Sizes(style=6, content=10, words=8), dropout=0.5).eval()
-
-
-@pytest.fixture
-def words():
-    return three_sentences()
 
 
 def test_a_word_after_the_other_is_teaching(autoencoder, words):
@@ -76,11 +71,6 @@ def test_the_style_is_a_part_of_the_first_state_alone(autoencoder, words):
     assert torch.equal(first[1, :6], first[2, :6])
     assert not torch.equal(first[0, :6], first[1, :6])
     assert not torch.allclose(content, autoencoder.encode(words, lengths_of(words) - 1, 1 - styles))
-
-
-@pytest.fixture(scope="module")
-def data():
-    return load_training(DIRECTION)
 
 
 def made(data, **settings):

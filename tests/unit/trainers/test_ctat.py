@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 from prepared import BACK, DIRECTION
-from word_systems import N_WORDS, learner_of, three_sentences
+from word_systems import BAD, GOOD, N_WORDS, learner_of
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.load import TrainingData, TrainingPart, load_training
+from tstbench.datasets_scripts.load import TrainingData, TrainingPart
 from tstbench.trainers import ctat
 from tstbench.trainers.ctat import (
     Ctat,
@@ -27,11 +27,6 @@ from tstbench.trainers.training.run import Run
 from tstbench.trainers.training.words import END, PAD
 
 CONFIG = CtatConfig.tiny(parse_direction(DIRECTION))
-
-
-@pytest.fixture
-def words():
-    return three_sentences()
 
 
 def autoencoder(**settings):
@@ -195,11 +190,6 @@ def test_an_edit_reaches_nothing_but_the_vector(latent):
 # -- learning --------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def data():
-    return load_training(DIRECTION)
-
-
 @pytest.fixture
 def learner(data):
     return learner_of(Ctat, data, replace(CONFIG, dropout=0.0))
@@ -230,14 +220,11 @@ def test_the_weight_that_was_chosen_is_used(data):
 
 @pytest.mark.slow
 def test_a_toy_style_is_edited_both_ways(monkeypatch):
-    nouns = ("soup", "tea", "room", "staff", "bread", "view")
-    bad = tuple(f"the {noun} was {word} ." for noun in nouns for word in ("bad", "awful"))
-    good = tuple(f"the {noun} was {word} ." for noun in nouns for word in ("good", "lovely"))
-    data = TrainingData(parse_direction(DIRECTION), "paper-v1", TrainingPart("train", bad, good))
+    data = TrainingData(parse_direction(DIRECTION), "paper-v1", TrainingPart("train", BAD, GOOD))
     config = replace(CONFIG, hold_out=2, epochs=200, dropout=0.0, factor=1.0, validate_every=100)
     system = Ctat.train(data, config, Run(device="cpu"))
     # By a weight of our own: on two held-out sentences the choice of one is a lottery.
-    for sources, direction, words in ((bad, DIRECTION, "good lovely"), (good, BACK, "bad awful")):
+    for sources, direction, words in ((BAD, DIRECTION, "good lovely"), (GOOD, BACK, "bad awful")):
 
         def answers(weight, sources=sources, direction=direction):
             generation = Generation(settings={"weights": [weight]})

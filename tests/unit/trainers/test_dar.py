@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from prepared import BACK, DIRECTION
-from word_systems import N_WORDS, learner_of
+from word_systems import BAD, GOOD, N_WORDS, learner_of
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart, load_test_set, load_training
@@ -28,7 +28,6 @@ from tstbench.trainers.training.run import Run
 from tstbench.trainers.training.words import END, PAD, padded
 
 CONFIG = DarConfig.tiny(parse_direction(DIRECTION))
-NOUNS = ("soup", "tea", "room", "staff", "bread", "view")
 KINDS = {
     "port": {},
     "paper": {"cell": "gru", "both_ways": False, "maxout": True},
@@ -254,11 +253,6 @@ def test_a_beam_finds_what_is_likelier():
 # -- learning --------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def data():
-    return load_training(DIRECTION)
-
-
 def made(data, **settings):
     usual = {"max_length": 30, "gamma": 1.5, "max_markers": 99}
     return learner_of(Dar, data, replace(CONFIG, **usual, **settings), few=40)
@@ -286,12 +280,8 @@ def test_a_sentence_is_rebuilt_from_its_own_content_and_markers(data):
     assert Counter(styles) == {0: 16, 1: 16}, "half of each style"
 
 
-BAD = [f"the {noun} was {word} ." for noun in NOUNS for word in ("bad", "awful")]
-GOOD = [f"the {noun} was {word} ." for noun in NOUNS for word in ("good", "lovely")]
-
-
 def toy(source, target, **settings):
-    part = TrainingPart("train", tuple(source), tuple(target))
+    part = TrainingPart("train", source, target)
     data = TrainingData(parse_direction(DIRECTION), "paper-v1", part)
     return Dar.train(data, replace(CONFIG, hold_out=2, **settings), Run(device="cpu"))
 

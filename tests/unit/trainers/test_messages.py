@@ -5,6 +5,7 @@ from dataclasses import replace
 from prepared import DIRECTION
 from refusals import refused, rows
 from tiny_models import make_bert
+from word_systems import BAD, GOOD
 
 from tstbench.commands.cli import _run
 from tstbench.datasets_scripts.catalog import parse_direction
@@ -15,10 +16,6 @@ from tstbench.trainers.system import Generation, system_class
 from tstbench.trainers.train import system_config
 from tstbench.trainers.training.run import Run
 from tstbench.trainers.training.selection import hold_out
-
-THINGS = ("soup", "tea", "room", "staff", "bread", "view")
-BAD = tuple(f"the {thing} was {word} ." for thing in THINGS for word in ("bad", "awful"))
-GOOD = tuple(f"the {thing} was {word} ." for thing in THINGS for word in ("good", "lovely"))
 
 
 def train(name, options, *, preset=""):

@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 import torch
 from prepared import DIRECTION
-from word_systems import N_WORDS, three_sentences, untrained
+from word_systems import N_WORDS, untrained
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.load import load_training
 from tstbench.trainers.nast import Nast, NastConfig
 from tstbench.trainers.stytrans import Discriminator
 from tstbench.trainers.training.words import END, PAD, UNKNOWN, lengths_of
@@ -16,16 +15,6 @@ from tstbench.trainers.training.words import END, PAD, UNKNOWN, lengths_of
 LEARNABLE = NastConfig.tiny(parse_direction(DIRECTION))
 SIMPLE = replace(LEARNABLE, alignment="simple", blank=0.2, drop=0.0, insert=0.0)
 BOTH = pytest.mark.parametrize("config", [LEARNABLE, SIMPLE], ids=["learnable", "simple"])
-
-
-@pytest.fixture
-def words():
-    return three_sentences()
-
-
-@pytest.fixture(scope="module")
-def data():
-    return load_training(DIRECTION)
 
 
 def network(config):

@@ -13,7 +13,6 @@ from prepared import DIRECTION
 from scipy.stats import kendalltau
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.load import load_training
 from tstbench.errors import InputError
 from tstbench.trainers.prefix_lm import PrefixLM, drawn
 from tstbench.trainers.strap import (
@@ -35,11 +34,6 @@ CONFIG = StrapConfig.tiny(parse_direction(DIRECTION))
 TEXTS = ["the food was very good", "bad", "we never came back here again, it was so slow"]
 ANSWERS = ["good food", "it was bad and cold and rude", "never again"]
 CPU = Run(device="cpu")
-
-
-@pytest.fixture(scope="module")
-def data():
-    return load_training(DIRECTION)
 
 
 def scratch(**format_):

@@ -8,10 +8,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 from prepared import BACK, DIRECTION, command_line
-from word_systems import N_WORDS, learner_of, three_sentences
+from word_systems import N_WORDS, learner_of
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.load import load_training
 from tstbench.trainers.nast import Nast, NastConfig
 from tstbench.trainers.stytrans import Discriminator, Generator, StyTrans, StyTransConfig
 from tstbench.trainers.training.words import END, PAD, UNKNOWN, lengths_of
@@ -24,11 +23,6 @@ NAST = NastConfig.tiny(parse_direction(DIRECTION))
 def generator():
     torch.manual_seed(0)
     return Generator(N_WORDS, CONFIG.shape, CONFIG.max_length).eval()
-
-
-@pytest.fixture
-def words():
-    return three_sentences()
 
 
 def test_the_cache_writes_what_reading_everything_again_would(generator, words):
@@ -120,11 +114,6 @@ def test_a_verdict_reaches_the_encoder_through_soft_words(generator, words, mode
         generator.reader.encoder.layers[0].own.query,
     ):
         assert part.weight.grad.abs().sum() > 0
-
-
-@pytest.fixture(scope="module")
-def data():
-    return load_training(DIRECTION)
 
 
 @pytest.fixture

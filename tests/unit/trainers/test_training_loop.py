@@ -1,6 +1,5 @@
 """The training loop on a small network: resumed, killed, in half precision."""
 
-import json
 import os
 import shutil
 import signal
@@ -77,35 +76,6 @@ def test_a_resumed_training_follows_the_same_curve(tmp_path):
     assert again == learned  # losses, validation scores, and which step was best
     assert torch.equal(weights(whole), weights(second))
     assert len([row for row in learned.curve if "validation/selection" not in row]) == 20
-
-
-@pytest.mark.slow
-def test_what_a_killed_process_left_is_continued(tmp_path):
-    script = textwrap.dedent("""
-        import os, signal, sys
-        sys.path[:0] = sys.argv[1].split(":")
-        from pathlib import Path
-        from test_training_loop import RECIPE, Two
-        from tstbench.trainers.training.loop import learn
-        from tstbench.trainers.training.run import Run
-        learner, update = Two(), None
-        update = learner.update
-        def killed(step):
-            if step == 13:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return update(step)
-        learner.update = killed
-        learn(learner, Run(folder=Path(sys.argv[2]), save_every=0), RECIPE)
-    """)
-    command = [sys.executable, "-c", script, PLACES, str(tmp_path / "run")]
-    assert subprocess.run(command, check=False, capture_output=True).returncode == -signal.SIGKILL
-    curve = (tmp_path / "run" / "curve.jsonl").read_text().splitlines()
-    assert json.loads(curve[-1])["step"] == 13
-    whole, resumed = Two(), Two()
-    assert learn(whole, Run(), RECIPE) == learn(resumed, Run(folder=tmp_path / "run"), RECIPE)
-    assert torch.equal(weights(whole), weights(resumed))
-    steps = [json.loads(line)["step"] for line in curve]
-    assert steps == sorted(steps)
 
 
 def losses(learned):

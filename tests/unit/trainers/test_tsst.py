@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 import torch
 from prepared import DIRECTION
-from word_systems import N_WORDS, learner_of, three_sentences
+from word_systems import N_WORDS, learner_of
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.load import load_training
 from tstbench.trainers.system import Generation
 from tstbench.trainers.training.sampler import InTurn
 from tstbench.trainers.training.words import END, PAD, UNKNOWN, lengths_of
@@ -16,11 +15,6 @@ from tstbench.trainers.tsst import Tsst, TsstConfig, bag_of, bag_of_words_loss, 
 from tstbench.trainers.tsst_networks import Attention, BiLstm, Discriminator, Generator, closed
 
 CONFIG = TsstConfig.tiny(parse_direction(DIRECTION))
-
-
-@pytest.fixture(scope="module")
-def data():
-    return load_training(DIRECTION)
 
 
 @pytest.fixture
@@ -110,11 +104,6 @@ def test_the_style_is_what_was_retrieved(data):
 def generator():
     torch.manual_seed(0)
     return Generator(torch.rand(N_WORDS), 16, 12, dropout=0.0, attention_dropout=0.0)
-
-
-@pytest.fixture
-def words():
-    return three_sentences()
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 import torch
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from torch import nn
+from word_systems import PAIRS
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart
@@ -18,18 +19,12 @@ from tstbench.trainers.training.rewarded_bart import (
     ReaderFit,
     Seq2Seq,
     fit_reader,
-    log_probabilities,
 )
 from tstbench.trainers.training.run import Run
 from tstbench.trainers.tyb import StyleCnn, Tyb, TybConfig, _Learner
 
 DIRECTION = "mini/negative-to-positive"
 CONFIG = TybConfig.tiny(parse_direction(DIRECTION))
-PAIRS = tuple(
-    (f"the {what} was {bad} today", f"the {what} was {good}")
-    for what in ("food", "staff", "soup", "room")
-    for bad, good in (("awful", "great"), ("cold and slow", "warm and fast"))
-)
 
 
 @pytest.fixture(scope="module")
@@ -58,19 +53,6 @@ def test_rows_begin_and_end_and_are_cut(bart):
         styled[:-1][: len(bart.encode([""], 0, before="positive #")[0]) - 1]
         == (bart.encode([""], 0, before="positive #")[0][:-1])
     )
-
-
-def test_the_words_loss_is_a_mean_over_words(bart):
-    learner = learner_of(bart)
-    learner.network.eval()
-    whole = np.arange(len(PAIRS))
-    term = learner._supervised_loss(whole)["words"].item()
-    total = words = 0
-    for source, target in zip(*learner._train, strict=True):
-        logits = learner._bart.logits(torch.tensor([source]), torch.tensor([target]))
-        total -= log_probabilities(logits, torch.tensor([target])).sum().item()
-        words += len(target)
-    assert term == pytest.approx(total / words, rel=1e-5)
 
 
 def test_rewards_teach_the_bart_and_not_the_classifier(bart):
@@ -146,7 +128,8 @@ def test_each_term_of_the_rewarded_loss_from_plain_pieces(bart, places):
         one, two = (_bleu(said(some[b]), right[1:-1]) for some in (draws[1], shares.argmax(dim=-1)))
         bleu -= (one - two) * mean(draws[1])
     n_words = sum(len(learner._train[1][i]) for i in batch)
-    assert found["words"].item() == pytest.approx(1.3 * words / n_words, rel=1e-4)
+    for terms in (found, learner._supervised_loss(batch)):
+        assert terms["words"].item() == pytest.approx(1.3 * words / n_words, rel=1e-4)
     assert found["style"].item() == pytest.approx(0.7 * style / len(batch), rel=1e-3)
     assert found["bleu"].item() == pytest.approx(1.9 * bleu / len(batch), rel=1e-3, abs=1e-6)
     assert abs(bleu) > 1e-3

@@ -1,7 +1,14 @@
-"""A server that answers while a test asks it."""
+"""A server that answers while a test asks it, and where one may."""
 
+import socket
 import threading
 from contextlib import contextmanager
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 @contextmanager

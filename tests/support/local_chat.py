@@ -1,7 +1,6 @@
 """A chat server that others wrote: `transformers serve`, with a tiny model made on the spot."""
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -9,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import urlopen
+
+from answering import free_port
 
 TEMPLATE = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
 
@@ -45,9 +46,7 @@ def make_chat_model(folder: Path, sentences: Sequence[str], vocabulary: int = 40
 def serving_local(folder: Path, cache: Path) -> Iterator[str]:
     """The address of a server of the model in a folder; ``cache`` stands for Hugging Face's."""
     (cache / "hub").mkdir()  # without it, /v1/models fails
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [Path(sys.executable).with_name("transformers"), "serve", folder]
     where = ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu", "--dtype", "float32"]
     environment = {**os.environ, "HF_HOME": str(cache), "OMP_NUM_THREADS": "1"}

@@ -1,10 +1,10 @@
 """The real client pushes to a double of the Hub; what is there is loaded back by name."""
 
 import json
-import socket
 
 import huggingface_hub.constants
 import pytest
+from answering import free_port
 from hub_artefacts import (
     ONLINE,
     artefacts,
@@ -208,9 +208,7 @@ def test_no_token_and_token_from_the_environment(hub, results, monkeypatch):
 
 
 def test_no_connection(results, monkeypatch):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    url = f"http://127.0.0.1:{free_port()}"
     with pytest.raises(PushError, match="dataset tstbench/results: the Hub cannot be reached"):
         push(results, token=TOKEN, endpoint=url)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)

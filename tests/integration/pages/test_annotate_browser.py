@@ -1,10 +1,9 @@
 """The annotation page in a real browser, by keyboard, as raters and the owner use it."""
 
 import json
-import re
 
 import pytest
-from annotate_pages import begin, fits, item, rate, served, visits, wait_for_item
+from annotate_pages import begin, fits, item, rate, served, wait_for_item
 from annotate_study import DIRECTION, SYSTEMS, write_reports
 from chromium import needs_browser
 
@@ -89,12 +88,6 @@ def drafts(tmp_path_factory):
     next(server, None)
 
 
-@pytest.fixture
-def visit(browser):
-    """Opens a page of its own; fails on a script error or a request that leaves the machine."""
-    yield from visits(browser)
-
-
 def test_annotate_reload_resume_and_go_back(study, visit):
     _, links = study
     page = visit(links.raters["Ann"])
@@ -144,27 +137,6 @@ def test_annotate_reload_resume_and_go_back(study, visit):
     assert not page.locator("dialog#help").is_visible()
 
 
-def test_the_second_rater_sees_neither_scores_nor_systems(study, visit):
-    _, links = study
-    first = visit(links.raters["Cleo"])
-    begin(first)
-    rate(first)
-    page = visit(links.raters["Ben"])
-    told = []
-    page.on("response", lambda response: told.append(response))
-    begin(page)
-    seen = page.content()
-    for number in range(1, 6):
-        assert page.locator("input:checked").count() == 0
-        rate(page)
-        wait_for_item(page, number + 1)
-        seen += page.content()
-    seen += "".join(r.text() for r in told if "gradio_api" in r.url)
-    assert len(told) >= 10
-    names = [*SYSTEMS, "rater-", "Ann", "Cleo", "item-"]
-    assert [name for name in names if re.search(rf"\b{name}", seen)] == []
-
-
 def test_hostile_texts_stay_texts(hostile_study, visit):
     _, links = hostile_study
     page = visit(links.raters[TAG], viewport={"width": 390, "height": 844})
@@ -186,7 +158,6 @@ def test_hostile_texts_stay_texts(hostile_study, visit):
     assert shown.count(HOSTILE) == 2  # the comment and the output
     assert shown.count(TAG) == 3  # study, rater, system
     for tab in (page, owner):
-        assert tab.evaluate("window.hacked") is None
         assert tab.locator("main img, main script, main svg, main b").count() == 0
 
 

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from chromium import needs_browser
+from leaderboard_pages import served
 from leaderboard_results import BACK, THERE, real_results, report, write
 
 pytestmark = needs_browser
@@ -20,38 +21,25 @@ MANY = 24
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
     """Many systems close together on one direction, and real sentences on the other."""
-    pytest.importorskip("gradio")
-    from tstbench.spaces.leaderboard import launch
-
     root = real_results(tmp_path_factory.mktemp("pictures") / "results", (BACK,))
     for i in range(MANY):
         values = {"acc": 50 + (i * 7 % 24) / 4, "s_bleu": 30 + (i * 5 % 24) / 4, "ppl": 90.0 + i}
         write(root, report(f"a-system-with-a-long-name-{i}", values))
     write(root, report("human", {"acc": 90, "s_bleu": 20, "ppl": 80}, info={"family": "human"}))
     write(root, report("a-system-with-a-long-name-0", {"acc": 50.0}, BACK))
-    running = launch(root, port=0, block=False)
-    yield running.url
-    running.close()
+    with served(root) as url:
+        yield url
 
 
 @pytest.fixture
-def visit(browser, url):
-    """Open a view of one direction, and note what goes wrong."""
-    contexts, wrong = [], []
+def visit(opened, url):
+    """Opens a view of one direction."""
 
     def visit(view="pictures", direction=THERE, **options):
-        contexts.append(
-            browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
-        )
-        page = contexts[-1].new_page()
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.goto(f"{url}?view={view}&direction={direction}", wait_until="domcontentloaded")
-        return page
+        usual = {"viewport": {"width": 1440, "height": 900}}
+        return opened(f"{url}?view={view}&direction={direction}", **{**usual, **options})
 
-    yield visit
-    for context in contexts:
-        context.close()
-    assert not wrong
+    return visit
 
 
 def boxes(page, selector):

@@ -13,7 +13,7 @@ from tstbench.spaces.leaderboard.query import VIEWS
 
 pytestmark = needs_browser
 ROWS = "table.board tr[data-name]:visible"
-SCREENS = [(width, scheme) for width in (390, 1440, 1920) for scheme in ("light", "dark")]
+SCREENS = [(width, scheme) for width in (360, 1440, 1920) for scheme in ("light", "dark")]
 AMAZON = {"view": "overview", "metric": "joint", "dataset": "amazon"}
 
 
@@ -103,6 +103,7 @@ def test_every_tab_on_every_screen(visit, width, scheme):
             shown = page.locator("th.styles .info").count()
             assert shown == len(SEVERAL), "every direction has its column"
     visit("view=system&system=half", width, scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert all(more == said for more, said in edges(page))
     assert page.evaluate("getComputedStyle(document.body).colorScheme") == scheme
 
@@ -189,6 +190,7 @@ def test_the_source_of_the_page_does_not_say_gradio(visit, served, page):
     source = page.request.get(f"{served[0].url}?view=overview").text()
     tags = re.findall(r"<title>.*?</title>|<meta [^>]*>", source)
     assert any("og:title" in tag and "Joint on all directions" in tag for tag in tags)
+    assert any("width=device-width" in tag for tag in tags), "or a phone shows all of it, tiny"
     assert not [tag for tag in tags if "gradio" in tag.lower()]
     assert sum(tag.startswith("<title>") for tag in tags) == 1
 

@@ -3,7 +3,6 @@
 import http.client
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -11,6 +10,7 @@ import time
 import pytest
 import yaml
 from annotate_study import DIRECTION, RATERS, SYSTEMS, keys, write_reports
+from answering import free_port
 from leaderboard_results import report, write
 from trained_tiny import trained_tiny
 
@@ -22,12 +22,6 @@ pytest.importorskip("gradio")
 REPORTED = [
     {"dataset": {"id": "tstbench/mini", "task_id": "negative-to-positive_acc"}, "value": 97.0}
 ]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def ask(port, path="/", name=None):

@@ -3,7 +3,6 @@
 import http.client
 import json
 import re
-import socket
 import sqlite3
 import urllib.error
 import urllib.request
@@ -11,17 +10,12 @@ from types import SimpleNamespace
 
 import pytest
 from annotate_study import DIRECTION, GOOD, RATERS, SYSTEMS, keys, make, write_reports
+from answering import free_port
 
 from tstbench.errors import InputError
 from tstbench.spaces.annotate import create_study, export, serve
 
 pytest.importorskip("gradio")
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture(scope="module")

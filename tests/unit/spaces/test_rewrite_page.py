@@ -9,6 +9,7 @@ import urllib.request
 from dataclasses import replace
 
 import pytest
+from answering import free_port
 from prepared import DIRECTION, command_line, refusal
 from rewrite_systems import BOTH, Gate, Small, better, bug, offer, refuse, unloadable
 from trained_tiny import trained_tiny
@@ -233,14 +234,6 @@ def test_a_sentence_is_one_line():
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return trained_tiny(tmp_path_factory)
-
-
-def free_port():
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def post(url, name, body, kind="application/json"):

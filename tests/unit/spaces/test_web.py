@@ -2,12 +2,12 @@
 
 import asyncio
 import http.client
-import socket
 import time
 import urllib.request
 from pathlib import Path
 
 import pytest
+from answering import free_port
 from leaderboard_results import score_by_bleu
 
 import tstbench
@@ -37,17 +37,9 @@ def test_a_page_that_answers_slowly_is_served():
         time.sleep(SLOW)
         return "here"
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    closed = []
-    running = start(
-        app,
-        "127.0.0.1",
-        port,
-        allowed_hosts=["rate.example.org"],
-        on_close=lambda: closed.append(True),
-    )
+    port, closed = free_port(), []
+    called = {"allowed_hosts": ["rate.example.org"], "on_close": lambda: closed.append(True)}
+    running = start(app, "127.0.0.1", port, **called)
     with urllib.request.urlopen(running.url) as answer:
         assert answer.read() == b'"here"'
     for name, status in (("evil.example", 421), (f"rate.example.org:{port}", 200)):

@@ -32,54 +32,50 @@ def as_jsonl(rows):
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def rows_with_ids(test_set, texts):
-    return [{"id": i, "prediction": t} for i, t in zip(test_set.ids, texts, strict=True)]
+def with_ids(texts):
+    return [{"id": f"mini-test-0-{i:05}", "prediction": t} for i, t in enumerate(texts)]
 
 
 # -- what is accepted ------------------------------------------------------------------------------
 
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "\n".join(TEXTS) + "\n",
-        "\n".join(TEXTS),
-        "\r\n".join(TEXTS) + "\r\n",
-        "\ufeff" + "\n".join(TEXTS) + "\n",
-    ],
-    ids=["final newline", "no final newline", "CRLF", "byte-order mark"],
-)
-def test_lines_are_lines_however_the_editor_ended_them(tmp_path, test_set, content):
-    path = tmp_path / "system.txt"
-    path.write_bytes(content.encode())
-    outputs = read_outputs(path, test_set)
-    assert outputs.system == "system"
-    assert list(outputs.predictions) == TEXTS
-
-
-def test_only_a_newline_ends_a_line(tmp_path, test_set):
-    texts = ["one\u2028sentence", "a\x0bb\x0cc\x85d", *TEXTS[2:]]
-    path = tmp_path / "system.txt"
-    path.write_text("\n".join(texts) + "\n", encoding="utf-8", newline="")
-    assert list(read_outputs(path, test_set).predictions) == texts
-
-
-def test_an_empty_line_is_a_failed_output_also_at_the_end(tmp_path, test_set):
-    path = tmp_path / "system.txt"
-    path.write_text("\n".join(["", *TEXTS[1:-1], ""]) + "\n")
-    predictions = read_outputs(path, test_set).predictions
-    assert (predictions[0], predictions[-1], len(predictions)) == ("", "", N)
+BACKWARDS = with_ids(TEXTS)[::-1]
+ODD_ENDS = ["one\u2028sentence", "a\x0bb\x0cc\x85d", *TEXTS[2:]]
+FAILED = ["", *TEXTS[1:-1], ""]
+GOOD = {
+    "no final newline": ("system.txt", "\n".join(TEXTS), TEXTS),
+    "CRLF": ("system.txt", "\r\n".join(TEXTS) + "\r\n", TEXTS),
+    "byte-order mark": ("system.txt", "\ufeff" + "\n".join(TEXTS) + "\n", TEXTS),
+    "only a newline ends a line": ("system.txt", "\n".join(ODD_ENDS) + "\n", ODD_ENDS),
+    "an empty line is a failed output": ("system.txt", "\n".join(FAILED) + "\n", FAILED),
+    "also in one column": ("system.csv", "\n".join(["prediction", *FAILED]) + "\n", FAILED),
+    "ids in another order": ("system.jsonl", as_jsonl(BACKWARDS), TEXTS),
+    "in a table": (
+        "system.csv",
+        "id,prediction\n" + "".join(f"{r['id']},{r['prediction']}\n" for r in BACKWARDS),
+        TEXTS,
+    ),
+    "columns that are not looked at": (
+        "system.jsonl",
+        as_jsonl({"source": 1, "output": text, "score": 0.5} for text in TEXTS),
+        TEXTS,
+    ),
+    "JSON Lines in .json": ("system.json", as_jsonl({"prediction": t} for t in TEXTS), TEXTS),
+    "an array of texts": ("system.json", json.dumps(TEXTS), TEXTS),
+    "an array of objects, indented": ("system.json", json.dumps(BACKWARDS, indent=2), TEXTS),
+    "a blank last line of JSON Lines": ("system.jsonl", as_jsonl(with_ids(TEXTS)) + "\n", TEXTS),
+}
 
 
-def test_a_blank_line_is_a_failed_output_in_a_table_of_one_column(tmp_path, test_set):
-    path = tmp_path / "system.csv"
-    path.write_text("\n".join(["prediction", TEXTS[0], "", *TEXTS[2:-1], ""]) + "\n")
-    assert list(read_outputs(path, test_set).predictions) == [TEXTS[0], "", *TEXTS[2:-1], ""]
+@pytest.mark.parametrize("case", GOOD)
+def test_every_form_of_a_file_is_read(case, tmp_path, test_set):
+    name, content, texts = GOOD[case]
+    (tmp_path / name).write_bytes(content.encode())
+    assert list(read_outputs(tmp_path / name, test_set).predictions) == texts
 
 
 def test_awkward_text_survives_every_format(tmp_path, test_set):
     texts = [*AWKWARD, *TEXTS[len(AWKWARD) :]]
-    rows = rows_with_ids(test_set, texts)
+    rows = with_ids(texts)
     write_jsonl(tmp_path / "ours.jsonl", rows)
     (tmp_path / "escaped.jsonl").write_text(as_jsonl(rows))
     (tmp_path / "strings.jsonl").write_text(as_jsonl(texts))
@@ -91,17 +87,6 @@ def test_awkward_text_survives_every_format(tmp_path, test_set):
     read = [read_outputs(path, test_set, "same") for path in sorted(tmp_path.iterdir())]
     assert [list(outputs.predictions) for outputs in read] == [texts] * 5
     assert len({outputs.sha256 for outputs in read}) == 1
-
-
-@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
-def test_ids_in_another_order_are_put_in_order(tmp_path, test_set, suffix):
-    rows = rows_with_ids(test_set, TEXTS)[::-1]
-    path = tmp_path / f"system.{suffix}"
-    if suffix == "jsonl":
-        path.write_text(as_jsonl(rows))
-    else:
-        path.write_text("id,prediction\n" + "".join(f"{r['id']},{r['prediction']}\n" for r in rows))
-    assert list(read_outputs(path, test_set).predictions) == TEXTS
 
 
 def test_a_column_of_sources_aligns_whatever_their_case_and_spaces(tmp_path, test_set):
@@ -124,32 +109,6 @@ def test_two_equal_sources_are_taken_in_their_order(tmp_path, test_set):
     assert list(read_outputs(path, twice).predictions) == TEXTS
 
 
-def test_other_columns_are_not_looked_at(tmp_path, test_set):
-    path = tmp_path / "system.jsonl"
-    path.write_text(as_jsonl({"source": 1, "output": text, "score": 0.5} for text in TEXTS))
-    assert list(read_outputs(path, test_set).predictions) == TEXTS
-
-
-def test_json_lines_are_json_lines_also_when_the_file_ends_in_json(tmp_path, test_set):
-    path = tmp_path / "system.json"
-    path.write_text(as_jsonl({"prediction": text} for text in TEXTS))
-    assert list(read_outputs(path, test_set).predictions) == TEXTS
-
-
-@pytest.mark.parametrize("indent", [None, 2])
-def test_an_array_is_read_as_its_entries(tmp_path, test_set, indent):
-    path = tmp_path / "system.json"
-    for entries in (TEXTS, rows_with_ids(test_set, TEXTS)[::-1]):
-        path.write_text(json.dumps(entries, indent=indent))
-        assert list(read_outputs(path, test_set).predictions) == TEXTS
-
-
-def test_a_blank_last_line_of_json_lines_is_none(tmp_path, test_set):
-    path = tmp_path / "system.jsonl"
-    path.write_text(as_jsonl(rows_with_ids(test_set, TEXTS)) + "\n")
-    assert list(read_outputs(path, test_set).predictions) == TEXTS
-
-
 SAID = ['"It is good."', '"Good," she said.', 'a "good" one', '"so good', *TEXTS[4:]]
 
 
@@ -157,7 +116,7 @@ SAID = ['"It is good."', '"Good," she said.', 'a "good" one', '"so good', *TEXTS
 def test_tsv_without_quoting_keeps_its_quotation_marks(tmp_path, test_set, count):
     path = tmp_path / "system.tsv"
     texts = [*SAID[:count], *TEXTS[count:]]
-    rows = rows_with_ids(test_set, texts)
+    rows = with_ids(texts)
     path.write_text("id\tprediction\n" + "".join(f"{r['id']}\t{r['prediction']}\n" for r in rows))
     assert list(read_outputs(path, test_set).predictions) == texts
 
@@ -196,12 +155,8 @@ def test_names_come_from_files_folders_and_the_command_line(tmp_path):
 
 def jsonl(change):
     """A JSON Lines file in which one thing is wrong."""
-
-    def content(test_set):
-        rows = rows_with_ids(test_set, TEXTS)
-        return as_jsonl(change(rows) or rows).encode()
-
-    return content
+    rows = with_ids(TEXTS)
+    return as_jsonl(change(rows) or rows).encode()
 
 
 def set_text(value):
@@ -209,11 +164,8 @@ def set_text(value):
 
 
 def replace_line(line):
-    def content(test_set):
-        lines = as_jsonl(rows_with_ids(test_set, TEXTS)).splitlines()
-        return "\n".join([*lines[:4], line, *lines[5:]]).encode()
-
-    return content
+    lines = as_jsonl(with_ids(TEXTS)).splitlines()
+    return "\n".join([*lines[:4], line, *lines[5:]]).encode()
 
 
 def table(*lines):
@@ -355,10 +307,10 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_file_is_told_and_nothing_is_trained(case, tmp_path, capsys, test_set, tstbench_home):
+def test_a_bad_file_is_told_and_nothing_is_trained(case, tmp_path, capsys, tstbench_home):
     name, content, expected = BAD[case]
     path = tmp_path / name
-    path.write_bytes(content(test_set) if callable(content) else content)
+    path.write_bytes(content)
     message = refusal(capsys, "evaluate", path, "--direction", DIRECTION)
     assert re.search(expected, message)
     assert str(path) in message

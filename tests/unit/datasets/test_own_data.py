@@ -126,6 +126,17 @@ def test_paths_are_relative_to_the_file_and_not_to_here(manners, monkeypatch, tm
 # -- the places where sentences can be -------------------------------------------------------------
 
 
+def hub_folder(path, rows):
+    """A folder that ``load_dataset`` reads: sentences with or without a label."""
+    path.mkdir()
+    features = datasets.Features(
+        {"text": datasets.Value("string"), "label": datasets.ClassLabel(names=["polite", "rude"])}
+    )
+    texts, labels = zip(*rows, strict=True)
+    found = datasets.Dataset.from_dict({"text": texts, "label": labels}, features=features)
+    found.to_parquet(path / "train.parquet")
+
+
 def test_columns_hold_the_same_as_files(manners):
     load_data(manners)
     want, styles = load_test_set(NAME), load_styles("manners")
@@ -149,14 +160,8 @@ def test_columns_hold_the_same_as_files(manners):
 
 def test_a_folder_that_datasets_reads(manners):
     """The Hub's way, without the Hub: load_dataset takes a folder where it takes a name."""
-    folder = manners.parent / "hub"
-    features = datasets.Features(
-        {"text": datasets.Value("string"), "label": datasets.ClassLabel(names=["rude", "polite"])}
-    )
-    labels = [0] * len(RUDE) + [1] * len(POLITE)
-    rows = {"text": [*RUDE, *POLITE], "label": labels}
-    folder.mkdir()
-    datasets.Dataset.from_dict(rows, features=features).to_parquet(folder / "train.parquet")
+    rows = [*((text, 1) for text in RUDE), *((text, 0) for text in POLITE)]
+    hub_folder(manners.parent / "hub", rows)
     labelled = '[train]\nhub = "hub"\nsplit = "train"\nstyle = "label"\n'
     load_data(manners)
     want = load_styles("manners").training
@@ -271,19 +276,6 @@ def test_a_long_list_of_names_is_cut():
     assert message.endswith("cds/39 and 70 more.")
 
 
-def hub_folder(path, **splits):
-    """A folder that ``load_dataset`` reads: labelled sentences, of which one has no label."""
-    path.mkdir()
-    features = datasets.Features(
-        {"text": datasets.Value("string"), "label": datasets.ClassLabel(names=["polite", "rude"])}
-    )
-    for split, rows in splits.items():
-        texts, labels = zip(*rows, strict=True)
-        columns = {"text": list(texts), "label": list(labels)}
-        found = datasets.Dataset.from_dict(columns, features=features)
-        found.to_parquet(path / f"{split}.parquet")
-
-
 # -- where sentences are ---------------------------------------------------------------------------
 
 
@@ -320,7 +312,7 @@ def test_the_ending_of_a_table_may_be_in_capitals(manners, name, mark):
 
 def test_rows_of_a_hub_dataset_are_counted_from_one_and_may_lack_a_label(manners):
     rows = [("Zero.", 1), ("One.", 1), ("Two, please.", 0), ("Nobody knows.", None), ("Four.", 1)]
-    hub_folder(manners.parent / "hub", train=rows)
+    hub_folder(manners.parent / "hub", rows)
     table = '[train]\nhub = "hub"\nsplit = "train"\nstyle = "label"\nlines = "2-5"\n'
     values = 'values = { rude = "rude", polite = "polite" }\n'
     manners.write_text(replaced((TRAIN, table + values)))
@@ -385,18 +377,28 @@ def test_one_direction_with_training_pairs_makes_a_dataset_parallel(tones):
 # -- what describes them ---------------------------------------------------------------------------
 
 
-def test_what_it_says_of_itself_is_in_the_built_folder(manners, tmp_path, monkeypatch):
+@pytest.fixture
+def built(manners, tmp_path, monkeypatch):
+    """What the built folder says of the dataset: its facts and its card."""
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+
+    def of(*pieces):
+        manners.write_text(replaced(*pieces))
+        load_data(manners)
+        folder = build("manners", tmp_path / "out").folder
+        facts = json.loads((folder / "fingerprint.json").read_text())
+        return facts, (folder / "README.md").read_text()
+
+    return of
+
+
+def test_what_it_says_of_itself_is_in_the_built_folder(built):
     said = (
         'title = "Good manners"\ntask = "politeness"\nversion = "2.10.3"\n'
         'citation = "@misc{manners2026}"\ncard = "Heard in a **restaurant**."\n'
     )
-    manners.write_text(replaced(('licence = "cc0-1.0"\n', f'licence = "Our own terms"\n{said}')))
-    load_data(manners)
-    report = build("manners", tmp_path / "out")
-    facts = json.loads((report.folder / "fingerprint.json").read_text())
+    facts, card = built(('licence = "cc0-1.0"\n', f'licence = "Our own terms"\n{said}'))
     assert (facts["version"], facts["dataset"]) == ("2.10.3", "manners")
-    card = (report.folder / "README.md").read_text()
     for part in (
         "pretty_name: Good manners",
         "license: other",
@@ -412,38 +414,25 @@ def test_what_it_says_of_itself_is_in_the_built_folder(manners, tmp_path, monkey
 
 
 @pytest.mark.parametrize("place", ["absolute", "above"])
-def test_a_file_elsewhere_is_called_by_its_name_alone(manners, tmp_path, monkeypatch, place):
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+def test_a_file_elsewhere_is_called_by_its_name_alone(built, tmp_path, place):
     (tmp_path / "secret").mkdir()
     write_lines(tmp_path / "secret" / "rude.txt", RUDE)
     given = {"absolute": str(tmp_path / "secret" / "rude.txt"), "above": "../secret/rude.txt"}
-    manners.write_text(replaced(('"rude.txt"', f'"{given[place]}"')))
-    load_data(manners)
-    report = build("manners", tmp_path / "out")
-    names = [
-        f["name"] for f in json.loads((report.folder / "fingerprint.json").read_text())["files"]
-    ]
+    facts, card = built(('"rude.txt"', f'"{given[place]}"'))
+    names = [file["name"] for file in facts["files"]]
     assert names == ["rude.txt", "polite.txt", "test.txt", "anna.txt", "ben.txt"]
-    assert "secret" not in (report.folder / "README.md").read_text()
+    assert "secret" not in card
 
 
-def test_another_layout_of_the_same_files_is_other_data(manners, tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
-    digests = []
+def test_another_layout_of_the_same_files_is_other_data(built):
     turned = '[train]\nrude = "polite.txt"\npolite = "rude.txt"\n'
     back = ('from = "rude"\nto = "polite"', 'from = "rude"\nto = "civil"')
     civil = ('styles = ["rude", "polite"]', 'styles = ["rude", "civil"]')
-    for pieces in ([], [(TRAIN, turned)], [back, civil, ("polite = ", "civil = ")]):
-        manners.write_text(replaced(*pieces))
-        load_data(manners)
-        report = build("manners", tmp_path / "out")
-        digests.append(json.loads((report.folder / "fingerprint.json").read_text())["rows_digest"])
-    manners.write_text(replaced((TRAIN, TRAIN), ("cc0-1.0", "cc-by-4.0")))
-    load_data(manners)
-    report = build("manners", tmp_path / "out")
-    digests.append(json.loads((report.folder / "fingerprint.json").read_text())["rows_digest"])
-    assert len(set(digests[:3])) == 3
-    assert digests[0] == digests[3]  # the licence changes no row
+    layouts = ([], [(TRAIN, turned)], [back, civil, ("polite = ", "civil = ")])
+    digests = [built(*pieces)[0]["rows_digest"] for pieces in layouts]
+    assert len(set(digests)) == 3
+    # The licence changes no row.
+    assert built((TRAIN, TRAIN), ("cc0-1.0", "cc-by-4.0"))[0]["rows_digest"] == digests[0]
 
 
 # -- what cannot be --------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from nltk.tokenize import NLTKWordTokenizer
 from nltk.translate.bleu_score import corpus_bleu
 
 from tstbench.errors import InputError, MissingExtraError, MissingFileError, UnknownNameError
-from tstbench.metrics.bleu import bleu as module
 from tstbench.metrics.bleu.bleu import (
     PROTOCOLS,
     BleuProtocol,
@@ -161,18 +160,6 @@ def test_sums_are_aggregated_in_float64_whatever_they_come_as():
         found = aggregate_bleu(sums.astype(kind), "exp", True)
         assert found.dtype == np.float64
         assert found.tolist() == aggregate_bleu(sums.astype(float), "exp", True).tolist()
-
-
-def test_references_are_counted_once_for_all_systems_of_a_short_corpus(monkeypatch):
-    """Of a corpus longer than a block, nothing is kept."""
-    monkeypatch.setattr(module, "BLOCK", 2)
-    refs = [["kept in a test", "once"], ["or not at all"], ["a third reference"]]
-    module._counter.cache_clear()
-    for some, kept in ((refs, 0), (refs[:2], 1), ([*refs[:2], []], 1)):
-        first = bleu_statistics(["once"] * len(some), some, "13a")
-        assert module._counter.cache_info().currsize == kept
-        assert first.value == bleu_statistics(["once"] * len(some), some, "13a").value
-    assert (module._counter.cache_info().misses, module._counter.cache_info().hits) == (1, 3)
 
 
 def test_tokenised_text_is_no_reason_to_warn():

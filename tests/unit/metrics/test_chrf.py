@@ -10,7 +10,8 @@ from metric_kinds import TEXTS
 from sacrebleu.metrics.chrf import CHRF
 
 from tstbench.metrics.base import LeftOut
-from tstbench.metrics.chrf import chrf as module
+from tstbench.metrics.bleu import bleu
+from tstbench.metrics.chrf import chrf
 from tstbench.metrics.chrf.chrf import aggregate_chrf, chrf_statistics
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, plan
@@ -97,16 +98,21 @@ def test_case_counts_unless_it_is_ignored():
     assert chrf_statistics(["AB"], [["ab"]], lowercase=True).value == pytest.approx(100)
 
 
-def test_references_are_counted_once_for_all_systems_of_a_short_corpus(monkeypatch):
-    """Of a corpus longer than a block, nothing is kept."""
-    monkeypatch.setattr(module, "BLOCK", 2)
+@pytest.mark.parametrize(
+    ("counting", "measure"), [(bleu, bleu.bleu_statistics), (chrf, chrf_statistics)]
+)
+def test_references_are_counted_once_for_all_systems_of_a_short_corpus(
+    counting, measure, monkeypatch
+):
+    """Of a corpus longer than a block, nothing is kept; BLEU counts as chrF does."""
+    monkeypatch.setattr(counting, "BLOCK", 2)
     refs = [["kept in a test", "once"], ["or not at all"], ["a third reference"]]
-    module._counter.cache_clear()
+    counting._counter.cache_clear()
     for some, kept in ((refs, 0), (refs[:2], 1), ([*refs[:2], []], 1)):
-        first = chrf_statistics(["once"] * len(some), some)
-        assert module._counter.cache_info().currsize == kept
-        assert first.value == chrf_statistics(["once"] * len(some), some).value
-    assert (module._counter.cache_info().misses, module._counter.cache_info().hits) == (1, 3)
+        first = measure(["once"] * len(some), some)
+        assert counting._counter.cache_info().currsize == kept
+        assert first.value == measure(["once"] * len(some), some).value
+    assert (counting._counter.cache_info().misses, counting._counter.cache_info().hits) == (1, 3)
 
 
 @pytest.fixture

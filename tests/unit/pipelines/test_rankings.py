@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 
+import leaderboard_results
 import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
@@ -26,7 +27,7 @@ from tstbench.pipelines.rankings import (
     standings_text,
     write_standings,
 )
-from tstbench.pipelines.report import DataInfo, Report, Score, SystemInfo
+from tstbench.pipelines.report import Score, SystemInfo
 from tstbench.pipelines.standings import Standings
 from tstbench.pipelines.terminal_table import plain_table
 
@@ -36,33 +37,13 @@ def paper_table(reports, ranks, form, **how):
 
 
 def report(name, acc, ppl):
-    def score(metric, value, unit, better):
-        return Score(
-            key=metric,
-            metric=metric,
-            value=value,
-            unit=unit,
-            higher_is_better=better,
-            interval=None,
-            signature=metric,
-            made_with="",
-            recipe="0" * 64,
-            profile="embedded",
-        )
-
-    return Report(
-        tstbench="0",
-        direction="mini/negative-to-positive",
-        system=SystemInfo(name=name),
-        data=DataInfo(
-            fingerprint="0" * 64, cleaning="raw", sentences=20, references_min=1, references_max=1
-        ),
-        outputs_sha256=hashlib.sha256(name.encode()).hexdigest(),
-        scores=(
-            score("acc", acc, "percent", True),
-            score("ppl", ppl, "perplexity", False),
-        ),
+    """Without intervals, and signed by the metric's name alone."""
+    made = leaderboard_results.report(name, {"acc": acc, "ppl": ppl})
+    scores = tuple(
+        one.model_copy(update={"interval": None, "signature": one.metric}) for one in made.scores
     )
+    digest = hashlib.sha256(name.encode()).hexdigest()
+    return made.model_copy(update={"scores": scores, "outputs_sha256": digest})
 
 
 WORSE, BEST = "worse_&_[better]", "best|* a--b"
@@ -85,7 +66,7 @@ def test_a_name_that_would_upset_a_terminal_is_none(name):
 
 def test_markdown():
     assert paper_table(REPORTS, RANKS, "markdown").splitlines() == [
-        "mini/negative-to-positive, 20 sentences, profile embedded",
+        "mini/negative-to-positive, 40 sentences, profile embedded",
         "",
         "| rank | system | ACC ↑ | PPL ↓ |",
         "| ---: | --- | ---: | ---: |",
@@ -253,22 +234,20 @@ def test_a_star_of_a_test_without_power_says_so(layout):
     assert "varies" not in without, "nobody better lacks the star"
 
 
-def test_one_table_per_metric():
+def two_directions():
     back = [r.model_copy(update={"direction": "mini/positive-to-negative"}) for r in REPORTS[:2]]
-    standings = [Standings(tuple(REPORTS), RANKS), Standings(tuple(back), TIES)]
-    acc, ppl = metric_tables(standings)
+    return [Standings(tuple(REPORTS), RANKS), Standings(tuple(back), TIES)]
+
+
+def test_one_table_per_metric():
+    acc, ppl = metric_tables(two_directions())
     assert acc.titles == ("mini\nnegative\nto positive", "mini\npositive\nto negative")
     assert [row.system for row in acc.rows] == [BEST, WORSE]
     assert [[cell.bold for cell in row.cells] for row in acc.rows] == [[True, True], [False, True]]
     assert [cell.text for cell in acc.bounds[0].cells] == ["95.0", "–"]
     assert ppl.name == "ppl"
-    text = standings_text(standings, "latex", layout="metrics")
+    text = standings_text(two_directions(), "latex", layout="metrics")
     assert r"system & \shortstack[r]{mini\\negative\\to positive} & \shortstack" in text
-
-
-def two_directions():
-    back = [r.model_copy(update={"direction": "mini/positive-to-negative"}) for r in REPORTS[:2]]
-    return [Standings(tuple(REPORTS), RANKS), Standings(tuple(back), TIES)]
 
 
 def with_intervals():
@@ -281,10 +260,13 @@ def with_intervals():
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("layout", ["directions", "metrics"])
+@pytest.mark.parametrize("layout", [None, "directions", "metrics"])
 def test_what_is_printed_is_what_is_written(form, layout, capsys):
-    text = standings_text(two_directions(), form, layout=layout)
-    print_standings(two_directions(), form, layout=layout)
+    """By direction, unless asked."""
+    text = standings_text(two_directions(), form, layout=layout or "directions")
+    how = {"layout": layout} if layout else {}
+    assert standings_text(two_directions(), form, **how) == text
+    print_standings(two_directions(), form, **how)
     printed = capsys.readouterr().out
     assert printed == text + {"markdown": "\n", "table": "\n"}.get(form, "")
     if form == "markdown":
@@ -293,14 +275,6 @@ def test_what_is_printed_is_what_is_written(form, layout, capsys):
         assert text.count("| system |") == 2
         assert "\n\n" in text
         assert "XX" not in text
-
-
-def test_the_layout_is_by_direction_unless_asked(capsys):
-    for form in FORMS:
-        usual = standings_text(two_directions(), form)
-        assert usual == standings_text(two_directions(), form, layout="directions")
-        print_standings(two_directions(), form)
-        assert capsys.readouterr().out.rstrip("\n") == usual.rstrip("\n")
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])

@@ -149,25 +149,22 @@ def test_each_system_is_written_before_the_next_is_scored(outputs, test_set, tmp
     assert written == {o.system for o in outputs[:2]}
 
 
-def test_changed_predictions_drop_the_old_scores_and_say_so(outputs, test_set, tmp_path, capsys):
-    evaluate(outputs[:1], test_set, scoring((*CHEAP, "acc")), root=tmp_path)
+def test_changed_predictions_or_sentences_drop_the_old_scores_and_say_so(
+    outputs, test_set, tmp_path, capsys
+):
     changed = Outputs("copy", ("another one", *outputs[0].predictions[1:]))
-    evaluate([changed], test_set, scoring(["s_bleu"]), root=tmp_path)
-    assert "copy: the predictions changed: 3 old scores dropped" in capsys.readouterr().err
-    assert [s.metric for s in read(tmp_path).scores] == ["s_bleu"]
-    assert read_stored(tmp_path / DIRECTION / "copy").samples()[0].prediction == "another one"
-
-
-def test_a_changed_test_set_drops_the_old_scores_and_says_so(outputs, test_set, tmp_path, capsys):
-    evaluate(outputs[:1], test_set, scoring(CHEAP), root=tmp_path)
-    fewer = dataclasses.replace(
-        test_set,
-        references=tuple(some[:3] for some in test_set.references),
-        fingerprint="1" * 64,
-    )
-    evaluate(outputs[:1], fewer, scoring(["s_bleu"]), root=tmp_path)
-    assert "copy: the test set changed: 2 old scores dropped" in capsys.readouterr().err
-    assert [s.metric for s in read(tmp_path).scores] == ["s_bleu"]
+    references = tuple(some[:3] for some in test_set.references)
+    fewer = dataclasses.replace(test_set, references=references, fingerprint="1" * 64)
+    for what, given, there in (
+        ("predictions", changed, test_set),
+        ("test set", outputs[0], fewer),
+    ):
+        evaluate(outputs[:1], test_set, scoring((*CHEAP, "acc")), root=tmp_path / what)
+        evaluate([given], there, scoring(["s_bleu"]), root=tmp_path / what)
+        assert f"copy: the {what} changed: 3 old scores dropped" in capsys.readouterr().err
+        assert [s.metric for s in read(tmp_path / what).scores] == ["s_bleu"]
+        stored = read_stored(tmp_path / what / DIRECTION / "copy").samples()[0]
+        assert stored.prediction == given.predictions[0]
 
 
 def test_a_newer_version_of_a_metric_replaces_its_stale_score(

@@ -107,12 +107,6 @@ def test_invisible_predictions_raise_the_suspicion_of_empty_ones(test_set):
     assert said.startswith("10 of 40 outputs are empty, or have only invisible characters (line")
 
 
-def test_a_file_of_invisible_predictions_is_refused(tmp_path, capsys):
-    (tmp_path / "a.txt").write_text("\u200b\n" * 40)
-    message = refusal(capsys, "evaluate", tmp_path / "a.txt", "--direction", DIRECTION)
-    assert "all 40 predictions are empty" in message
-
-
 # -- paths that are none ---------------------------------------------------------------------------
 
 

@@ -148,10 +148,12 @@ def test_a_file_may_stand_after_metrics(tmp_path, capsys):
     assert "  out§ " in out  # all its lines are the same
 
 
-def test_what_is_built_is_told_in_words(tmp_path, capsys):
-    code, _, err = command_line(capsys, "build", "mini", "--out", tmp_path)
+@pytest.mark.parametrize("cleaning", ["paper-v1", "raw"])
+def test_what_is_built_is_told_in_words(cleaning, tmp_path, capsys):
+    asked = ("--cleaning", "raw") if cleaning == "raw" else ()
+    code, _, err = command_line(capsys, "build", "mini", *asked, "--out", tmp_path)
     assert code == 0, err
-    assert f"wrote mini (paper-v1) to {tmp_path / 'mini'}; rows of " in err
+    assert f"wrote mini ({cleaning}) to {tmp_path / 'mini'}; rows of " in err
     assert "; negative-to-positive: train 739, validation 60, test 40; " in err
     assert "BuildReport" not in err
 

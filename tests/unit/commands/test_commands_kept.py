@@ -10,7 +10,6 @@ from own_data import MANNERS, write_manners
 from prepared import command_line, refusal
 
 from tstbench.datasets_scripts.judgments.schema import read_judgments
-from tstbench.datasets_scripts.load import load_test_set
 
 HEADER = "source,output,system,direction,style\n"
 INFORMAL = ("hey what is your favorite song", "i think he is so cool", "dunno ask him")
@@ -121,21 +120,3 @@ def test_a_check_says_what_cannot_be_computed_without_training_sentences(tmp_pat
     code, _, err = command_line(capsys, "data", "check", file)
     assert code == 0
     assert "no [train]: metrics that need a trained scorer (acc, ppl, joint) cannot" in err
-
-
-class TestTransfer:
-    def test_people_are_asked_nothing(self, tmp_path, capsys):
-        asked = ("transfer", "reference-1", "--direction", THERE, "--out", tmp_path / "r.jsonl")
-        assert command_line(capsys, *asked)[0] == 0
-        rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
-        test_set = load_test_set(THERE)
-        assert [row["id"] for row in rows] == list(test_set.ids)
-        assert [row["prediction"] for row in rows] == [some[0] for some in test_set.references]
-
-
-def test_a_dataset_is_built_with_the_cleaning_that_was_asked_for(tmp_path, capsys):
-    code, _, err = command_line(
-        capsys, "build", "mini", "--cleaning", "raw", "--out", tmp_path / "data"
-    )
-    assert code == 0
-    assert err.startswith("wrote mini (raw) to ")

@@ -127,17 +127,6 @@ def test_outputs_for_ones_own_data_are_scored(manners, capsys, tmp_path):
     assert {score["metric"] for score in report["scores"]} >= {"s_bleu", "r_bleu", "acc"}
 
 
-def test_a_suite_names_its_data(manners, capsys, monkeypatch):
-    suite = manners.parent / "suite.toml"
-    suite.write_text(
-        f'data = ["manners.toml"]\nmetrics = ["s_bleu"]\n[[system]]\nsystem = "copy"\n'
-        f'directions = ["{NAME}"]\n'
-    )
-    code, _, err = command_line(capsys, "run", suite)
-    assert code == 0, err
-    assert (manners.parent / "results" / NAME / "copy" / "report.json").is_file()
-
-
 def test_data_with_a_licence_becomes_a_repository(manners, tmp_path, capsys):
     arguments = ("hub", "build", tmp_path / "hub", "--datasets", "manners", "--only", "manners")
     code, out, err = command_line(capsys, *arguments, "--data", manners)

@@ -211,6 +211,7 @@ BAD = {
     "empty": ("empty.txt", b"", "empty.txt is empty: 40 predictions are needed"),
     "empty table": ("empty.csv", b"id,prediction\n", "empty.csv is empty"),
     "all empty": ("blank.txt", b"\n \n" * 20, "all 40 predictions are empty"),
+    "all invisible": ("unseen.txt", "\u200b\n".encode() * 40, "all 40 predictions are empty"),
     "line break": (
         "break.jsonl",
         set_text("two\nlines"),

@@ -190,10 +190,12 @@ def test_a_line_in_the_middle_that_is_not_ours_is_asked_for_again(capsys, tmp_pa
 
 def test_without_a_file_predictions_lie_by_direction(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for system in ("copy", "reference-2"):
+    test_set = load_test_set(DIRECTION)
+    expected = {"copy": test_set.sources, "reference-2": tuple(r[1] for r in test_set.references)}
+    for system, texts in expected.items():
         assert command_line(capsys, "transfer", system, "--direction", DIRECTION)[0] == 0
         path = tmp_path / "predictions" / DIRECTION / f"{system}.jsonl"
-        assert len(read_outputs(path, load_test_set(DIRECTION)).predictions) == 40
+        assert read_outputs(path, test_set).predictions == texts
 
 
 def test_a_prediction_of_several_lines_is_kept_as_one(capsys, tmp_path, monkeypatch):

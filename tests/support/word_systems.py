@@ -34,8 +34,8 @@ def learner_of(kind, data, config, few=8):
 
 
 def moved(learner, step):
-    """The losses of a step, by name, and the names of the weights that it moved."""
+    """The losses of a step, by name, and the weights that it moved, by name: how far."""
     before = {n: p.detach().clone() for n, p in learner.network.named_parameters()}
     terms = _step(learner, step)
-    changed = (n for n, p in learner.network.named_parameters() if not torch.equal(p, before[n]))
-    return terms, set(changed)
+    far = {n: float((p.detach() - before[n]).norm()) for n, p in learner.network.named_parameters()}
+    return terms, {name: distance for name, distance in far.items() if distance}

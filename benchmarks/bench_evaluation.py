@@ -63,7 +63,7 @@ def forget() -> None:
 
 def run_ours(job: Job, watch: Stopwatch) -> Evaluation:
     forget()
-    how = replace(scoring(), profile=PROFILE)
+    how = replace(scoring(benchmark_metrics()), profile=PROFILE)
     scorers = how.scorers(job.test_set.direction)
     for role in ("encoder", "classifier", "acceptability", "language_model"):
         scorers.load(role)  # not timed on any side
@@ -80,7 +80,7 @@ def run_ours(job: Job, watch: Stopwatch) -> Evaluation:
 
 def time_intervals(job: Job, watch: Stopwatch) -> None:
     """The intervals of all metrics: of one system, and of all."""
-    how = replace(scoring(), profile=PROFILE)
+    how = replace(scoring(benchmark_metrics()), profile=PROFILE)
     scorers = how.scorers(job.test_set.direction)
     measured = [
         [

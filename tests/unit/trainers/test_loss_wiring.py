@@ -178,9 +178,8 @@ def verdicts(judge, words, own, other, repeated, rewritten):
     ],
 )
 def test_tsst(data, side, retriever, sees):
-    config = replace(
-        TsstConfig.tiny(TASK), retriever=retriever, cycle_sees_source=sees, words_weight=0.3
-    )
+    own = {"cycle_sees_source": sees, "leaky_language_model": bool(side), "words_weight": 0.3}
+    config = replace(TsstConfig.tiny(TASK), retriever=retriever, **own)
     learner = made(Tsst, data, replace(config, pretrain_epochs=1.0, self_epochs=1.0))
     pieces = Pieces(learner, side)
     own = BATCH[(BATCH >= FEW) == side]
@@ -230,7 +229,9 @@ class Pieces:
 
     def language(self, words):
         forth, back = self.net.language(words)
-        return {"forth": told(forth, words), "back": told(back[:, 1:], words[:, :-1])}
+        leaky = self.learner._config.leaky_language_model  # as released: of the word after it
+        way = (back[:, :-1], words[:, 1:]) if leaky else (back[:, 1:], words[:, :-1])
+        return {"forth": told(forth, words), "back": told(*way)}
 
     def repeating(self, words):
         return self.repeated(words, rate=1.0)

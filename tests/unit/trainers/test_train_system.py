@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 import torch
 from own_data import RUDE, write_lines, write_manners
-from prepared import BACK, DIRECTION, command_line, refusal
+from prepared import BACK, DIRECTION, command_line
 from trained_tiny import trained_tiny
 
 from tstbench.datasets_scripts.catalog import load_data, parse_direction
@@ -57,53 +57,6 @@ def test_flags_win_over_the_file_and_the_file_over_the_paper(capsys, tmp_path):
         assert settings(tmp_path / "dr").items() >= expected.items()
         assert f"folder\t{tmp_path / 'dr'}" in out
     assert "| `gamma` | 5.0 |" in (tmp_path / "dr" / "README.md").read_text()
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (["--gama", "3"], "unknown option '--gama'. Did you mean '--gamma'?"),
-        (["--gamma", "many"], "setting gamma of delete-retrieve: .*valid number.*got 'many'"),
-        (
-            ["--max-ngram", "0"],
-            "setting max_ngram of delete-retrieve: .*greater than or equal to 1",
-        ),
-        (
-            ["--config", "typo.toml"],
-            "unknown setting of delete-retrieve 'gama'. Did you mean 'gamm",
-        ),
-        (["--config", "range.toml"], "setting gamma of delete-retrieve: .*greater than 0"),
-        (["--config", "broken.toml"], "broken.toml: not TOML"),
-        (["--config", "no.toml"], "no such file: no.toml"),
-        (["--dataset", "mini"], "either --direction .* or --dataset"),
-        (["--name", "../x"], "'../x' cannot name a system"),
-        (["--out", "theirs"], "theirs contains files that TSTBench did not write"),
-    ],
-)
-def test_a_mistake_is_told(options, expected, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "typo.toml").write_text("gama = 3\n")
-    (tmp_path / "range.toml").write_text("gamma = -1\n")
-    (tmp_path / "broken.toml").write_text("gamma\n")
-    (tmp_path / "theirs").mkdir()
-    (tmp_path / "theirs" / "thesis.txt").write_text("")
-    assert re.search(expected, refusal(capsys, *TRAIN, *options))
-    assert (tmp_path / "theirs" / "thesis.txt").exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        (
-            "delete-retreive",
-            "unknown system or scorer 'delete-retreive'. Did you mean 'delete-retr",
-        ),
-        ("copy", "copy needs no training"),
-        ("clasifier", "unknown system or scorer 'clasifier'. Did you mean 'classifier'?"),
-    ],
-)
-def test_a_name_that_cannot_be_trained_is_told(name, expected, capsys):
-    assert expected in refusal(capsys, "train", name, "--direction", DIRECTION)
 
 
 def test_systems_are_loaded_by_name_or_folder_only_when_they_are_one(tmp_path):

@@ -64,25 +64,6 @@ def test_the_discriminator_has_a_rate_of_its_own(data):
     assert learner.update(top + 1).rates == {"discriminator": pytest.approx(1e-2)}
 
 
-@pytest.mark.parametrize(("leaky", "offset"), [(False, -1), (True, 1)])
-def test_the_way_back_predicts_the_word_before(learner, leaky, offset):
-    learner._config = replace(learner._config, leaky_language_model=leaky)
-    part = learner._mixed.at(0)
-    learner.network.eval()
-    found = learner._language_loss(part)
-    forth, back, count = 0.0, 0.0, 0
-    for i in part:
-        row = learner._corpus.rows[i]
-        logits = learner._generator.language(torch.tensor([row]))
-        log_p = [one[0].log_softmax(dim=-1) for one in logits]
-        forth -= sum(log_p[0][t, word].item() for t, word in enumerate(row))
-        places = [t for t in range(len(row)) if 0 <= t + offset < len(row)]
-        back -= sum(log_p[1][t, row[t + offset]].item() for t in places)
-        count += len(row)
-    assert found["forth"].item() == pytest.approx(forth / count / 2, rel=1e-4)
-    assert found["back"].item() == pytest.approx(back / (count - len(part)) / 2, rel=1e-4)
-
-
 def test_the_style_is_what_was_retrieved(data):
     """The same words, rewritten either way: only the sentences that are looked at differ."""
     learner = learner_of(Tsst, data, CONFIG, few=48)
@@ -150,17 +131,6 @@ def test_teaching_is_writing_over_the_same_words(generator, words, style):
     shared = min(free.shape[1], logits.shape[1])
     assert torch.allclose(free[:, :shared], logits[:, :shared], atol=1e-5), "the right word unread"
     assert torch.equal(written, closed(written))
-
-
-def test_neither_padding_nor_neighbours_change_an_answer(generator, words, style):
-    with torch.no_grad():
-        _, together = generator.write(generator.reader(words), style, 12, (PAD, UNKNOWN))
-        for place in range(3):
-            alone = words[place][words[place] != PAD][None]
-            one = slice(place, place + 1)
-            _, found = generator.write(generator.reader(alone), style[one], 12, (PAD, UNKNOWN))
-            assert found[0].tolist() == together[place][: found.shape[1]].tolist()
-    assert not torch.isin(together[:, 0], torch.tensor([PAD, UNKNOWN])).any()
 
 
 def test_a_sentence_is_closed_at_its_first_end():

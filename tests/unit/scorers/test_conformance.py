@@ -219,7 +219,8 @@ def test_it_learns_and_gives_distributions(kind, trained):
 
 
 @every_kind
-def test_company_changes_no_score(kind, trained):
+def test_scores_are_those_on_record_in_any_company(kind, trained, snapshot):
+    """To two digits, which are the same anywhere; ``--snapshot-update`` where a change is meant."""
     case, (model, folder) = CASES[kind], trained(kind)
 
     def ask(sentences):  # an LSTM that was not asked yet: it remembers its answers
@@ -231,6 +232,8 @@ def test_company_changes_no_score(kind, trained):
     alone = np.concatenate([ask([sentence]) for sentence in case.sentences])
     np.testing.assert_allclose(alone, together, atol=1e-6)
     np.testing.assert_allclose(ask(case.sentences[::-1])[::-1], together, atol=1e-6)
+    rounded = (together[:: len(together) // 5].round(2) + 0.0).tolist()
+    assert "; ".join(" ".join(f"{value:.2g}" for value in row) for row in rounded) == snapshot
 
 
 @every_kind

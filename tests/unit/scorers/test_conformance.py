@@ -16,6 +16,7 @@ import pytest
 import torch
 from classifier_toys import CARD, LABELS, SENTENCES, STYLES, save_tiny_bert
 from local_chat import make_chat_model
+from near import Near
 from places import SUPPORT
 from prepared import DIRECTION
 from safetensors.numpy import load_file, save_file
@@ -220,7 +221,7 @@ def test_it_learns_and_gives_distributions(kind, trained):
 
 @every_kind
 def test_scores_are_those_on_record_in_any_company(kind, trained, snapshot):
-    """To two digits, which are the same anywhere; ``--snapshot-update`` where a change is meant."""
+    """``--snapshot-update`` where a change is meant."""
     case, (model, folder) = CASES[kind], trained(kind)
 
     def ask(sentences):  # an LSTM that was not asked yet: it remembers its answers
@@ -232,8 +233,9 @@ def test_scores_are_those_on_record_in_any_company(kind, trained, snapshot):
     alone = np.concatenate([ask([sentence]) for sentence in case.sentences])
     np.testing.assert_allclose(alone, together, atol=1e-6)
     np.testing.assert_allclose(ask(case.sentences[::-1])[::-1], together, atol=1e-6)
-    rounded = (together[:: len(together) // 5].round(2) + 0.0).tolist()
-    assert "; ".join(" ".join(f"{value:.2g}" for value in row) for row in rounded) == snapshot
+    rounded = (together[:: len(together) // 5].round(3) + 0.0).tolist()
+    said = "; ".join(" ".join(f"{value:.4g}" for value in row) for row in rounded)
+    assert said == snapshot(extension_class=Near)
 
 
 @every_kind

@@ -178,12 +178,9 @@ def test_a_study_among_gradios_own_files_is_no_file_to_fetch(tmp_path, monkeypat
         server.close()
 
 
-@pytest.mark.parametrize("with_study", [True, False])
-def test_it_answers_to_the_names_that_it_was_given(tmp_path, with_study):
-    write_reports(tmp_path / "results", SYSTEMS)
-    make(tmp_path / "results", tmp_path / "study")
-    folder = tmp_path / "study" if with_study else None
-    server = serve(folder, port=free_port(), allowed_hosts=["rate.example.org"])
+def test_it_answers_to_the_names_that_it_was_given():
+    """Without a study; with one, and all other pages: integration/servers."""
+    server = serve(None, port=free_port(), allowed_hosts=["rate.example.org"])
     try:
         assert get(server.url, Host="rate.example.org")[0] == 200
         for address in (server.url, f"{server.url}annotate/api/enter"):

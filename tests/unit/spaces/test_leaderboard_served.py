@@ -127,14 +127,6 @@ class TestServed:
             html = called(url, name, query={"direction": THERE})["html"]
             assert "The results hold no sentences of this direction." in html
 
-    def test_it_answers_to_the_names_that_it_was_given(self, root):
-        root.mkdir()
-        with served(root, allowed_hosts=["board.example.org"]) as url:
-            for name, status in (("board.example.org", 200), ("other.example.org", 421)):
-                connection = http.client.HTTPConnection(urllib.parse.urlsplit(url).netloc)
-                connection.request("GET", "/", headers={"Host": name})
-                assert connection.getresponse().status == status
-
     @pytest.mark.slow
     @pytest.mark.parametrize("given", [None, (BACK,)])
     def test_only_what_takes_submissions_can_be_chosen(self, root, given):

@@ -45,29 +45,35 @@ def results(tmp_path_factory):
     return real_results(tmp_path_factory.mktemp("results"), directions=(THERE,), hostile=False)
 
 
-@pytest.fixture
-def upload(tmp_path):
-    lines = [source.replace("never", "always") for source in load_test_set(THERE).sources]
-    path = tmp_path / "upload.txt"
-    path.write_text("\n".join(lines) + "\n")
-    return path
+def form(old="never", new="always", name="New", order=list, **fields):
+    """Of a file whose outputs have another word than their sources."""
+    lines = [source.replace(old, new) for source in load_test_set(THERE).sources]
+    text = "".join(f"{line}\n" for line in order(lines))
+    return Form(text.encode(), f"{new}.txt", THERE, name, **{"confirmed": True, **fields})
+
+
+def desk_of(root, score=score_by_bleu, publish=ToFolder, directions=(THERE,)):
+    return Desk(Results(root), score, publish(root), directions)
 
 
 @pytest.fixture
-def scored(upload, tmp_path):
-    out = tmp_path / "scored"
+def scored(tmp_path):
+    (tmp_path / "upload.txt").write_bytes(form().file)
     system = SystemInfo(name="New system", family="rule", date="2026-05")
-    return score_by_bleu(upload, THERE, system, out, lambda share, text: None)
+    where = (tmp_path / "upload.txt", THERE, system, tmp_path / "scored")
+    return score_by_bleu(*where, lambda share, text: None)
 
 
 class TestForm:
-    @pytest.mark.parametrize("name", ["naïve", "日本語 1", "हिन्दी"])
-    def test_letters_of_any_script_are_letters(self, results, name):
-        assert check_system(Results(results).board(), THERE, name).name == name
-
-    @pytest.mark.parametrize("name", ["copy", "COPY", "c-o-p-y"])
-    def test_a_name_is_taken_in_its_direction_alone(self, results, name):
-        assert check_system(Results(results).board(), BACK, name).name == name
+    @pytest.mark.parametrize(
+        ("direction", "name"),
+        [
+            *((THERE, name) for name in ("naïve", "日本語 1", "हिन्दी")),  # letters of any script
+            *((BACK, name) for name in ("copy", "COPY", "c-o-p-y")),  # taken in THERE alone
+        ],
+    )
+    def test_a_name_that_may_be_had(self, results, direction, name):
+        assert check_system(Results(results).board(), direction, name).name == name
 
     def test_a_point_between_digits_makes_another_name(self, tmp_path):
         write(tmp_path, report("v11", {"acc": 1.0}))
@@ -88,8 +94,6 @@ class TestForm:
         assert system.name == "BART-large v2"
         assert (system.family, system.needs_parallel, system.date) == ("fpft", True, "2026-05-17")
 
-
-class TestFile:
     @pytest.mark.parametrize("name", ["output_cleaned.0", "system", "a.exe"])
     def test_any_text_file_is_taken_whatever_its_name(self, tmp_path, name):
         path = tmp_path / name
@@ -106,13 +110,11 @@ class TestSuspicions:
         assert "every output is that of delete-retrieve" in str(same)
 
     def test_a_sorted_file_is_scored_only_after_a_second_look(self, results, tmp_path):
-        lines = "\n".join(sorted(load_test_set(THERE).sources)) + "\n"
-        desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
-        form = Form(lines.encode(), "sorted.0", THERE, "Sorted")
-        _, asked = taken(desk, form)
+        desk, ordered = desk_of(results), form(name="Sorted", order=sorted, confirmed=False)
+        _, asked = taken(desk, ordered)
         assert "sorted by the alphabet" in asked["html"]
         assert (asked["doubtful"], asked["scored"]) == (True, False)
-        _, shown = taken(desk, replace(form, confirmed=True))
+        _, shown = taken(desk, replace(ordered, confirmed=True))
         assert "Preview: Sorted" in shown["html"]
         assert (shown["doubtful"], shown["scored"]) == (False, True)
 
@@ -122,7 +124,7 @@ class TestSuspicions:
         monkeypatch.setenv("TSTBENCH_GYAFC", str(tmp_path / "GYAFC_Corpus"))
         licensed = "gyafc_em/formal-to-informal"
         assert load_test_set(licensed).sources
-        desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE, licensed))
+        desk = desk_of(results, directions=(THERE, licensed))
         file = desk.sources(THERE)
         assert file["name"] == "mini.negative-to-positive.txt"
         assert file["text"].splitlines() == list(load_test_set(THERE).sources)
@@ -144,13 +146,9 @@ class TestDesk:
     def test_what_the_form_says_is_in_the_report_and_scratch_goes_when_it_is_published(
         self, results, tmp_path
     ):
-        lines = [source.replace("never", "always") for source in load_test_set(THERE).sources]
-        text = ("\n".join(lines) + "\n").encode()
-        desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
-        link = "https://example.org/outputs"
-        before = scratches()
-        form = Form(text, "new.txt", THERE, "New", "fpft", "yes", "2026-05", link, confirmed=True)
-        ticket, told = taken(desk, form)
+        desk, link, before = desk_of(results), "https://example.org/outputs", scratches()
+        filled = {"family": "fpft", "parallel": "yes", "date": "2026-05", "url": link}
+        ticket, told = taken(desk, form(**filled))
         assert (told["scored"], len(scratches() - before)) == (True, 1)
         told = desk.add(ticket)
         assert "New is on the leaderboard" in told["html"]
@@ -162,9 +160,7 @@ class TestDesk:
         assert "Score a file first" in desk.add(ticket)["html"]
 
     def test_who_forgot_something_is_told_and_nothing_is_kept(self, results):
-        double = ("\n".join(sorted(load_test_set(THERE).sources)) + "\n").encode()
-        desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
-        before = scratches()
+        desk, double, before = desk_of(results), form(order=sorted).file, scratches()
         for file, name, direction, said in (
             (b"", "", THERE, "Choose a file first"),
             (b"one\n", "short.txt", "", "Choose a direction"),
@@ -188,12 +184,8 @@ class TestDesk:
 
     def test_what_was_scored_goes_when_many_others_were(self, results, monkeypatch):
         monkeypatch.setattr(submit, "_KEPT", 2)
-        lines = [source.replace("never", "always") for source in load_test_set(THERE).sources]
-        text = ("\n".join(lines) + "\n").encode()
-        desk = Desk(Results(results), score_by_bleu, ToFolder(results), (THERE,))
-        before = scratches()
-        form = Form(text, "new.txt", THERE, "New", confirmed=True)
-        oldest, *_ = (taken(desk, form)[0] for _ in range(3))
+        desk, before = desk_of(results), scratches()
+        oldest, *_ = (taken(desk, form())[0] for _ in range(3))
         assert len(scratches() - before) == 2
         with pytest.raises(NotThereError):
             desk.look(oldest)
@@ -215,7 +207,7 @@ class TestScoring:
         wanted = inspect.signature(ScoreSubmission.__call__).parameters
         assert ["self", *inspect.signature(score_submission).parameters] == list(wanted)
 
-    def test_one_at_a_time_and_who_waits_is_told(self, results, upload):
+    def test_one_at_a_time_and_who_waits_is_told(self, results):
         begun, go = Event(), Event()
 
         def score(path, direction, system, out, progress):
@@ -224,17 +216,16 @@ class TestScoring:
             assert go.wait(60)
             return score_by_bleu(path, direction, system, out, progress)
 
-        desk = Desk(Results(results), score, ToFolder(results), (THERE,))
-        form = Form(upload.read_bytes(), "new.txt", THERE, "New", confirmed=True)
-        first = desk.submit(form)["ticket"]
+        desk = desk_of(results, score)
+        first = desk.submit(form())["ticket"]
         assert begun.wait(60)
         begun.clear()
         assert "By hand ..." in desk.look(first)["html"]
-        second = desk.submit(form)
+        second = desk.submit(form())
         assert "Waiting for its turn ..." in second["html"]
         assert not begun.is_set()
         go.set()
-        assert taken(desk, form)[1]["scored"]
+        assert taken(desk, form())[1]["scored"]
         assert desk.look(first)["scored"]
         assert desk.look(second["ticket"])["scored"]
 
@@ -304,15 +295,8 @@ class TestTwoSessions:
     def sessions(self, results, tmp_path):
         root = tmp_path / "results"
         shutil.copytree(results, root)
-        desk = Desk(Results(root), score_by_bleu, ToFolder(root), (THERE,))
-
-        def scored(name, word):
-            lines = [source.replace("was", word) for source in load_test_set(THERE).sources]
-            text = "".join(f"{line}\n" for line in lines)
-            ticket, _ = taken(desk, Form(text.encode(), f"{word}.txt", THERE, name, confirmed=True))
-            return ticket
-
-        return desk, root, scored
+        desk = desk_of(root)
+        return desk, root, lambda name, word: taken(desk, form("was", word, name))[0]
 
     @pytest.mark.parametrize("second", ["new system", "New System", "New-System"])
     def test_one_name_is_published_once(self, sessions, second):
@@ -333,13 +317,13 @@ class TestTwoSessions:
         assert sum("is already on the leaderboard" in one for one in said) == 1
         assert len(list((root / THERE).glob("submission-*"))) == 1
 
-    def test_a_bug_is_said_and_nothing_is_lost(self, results, upload):
+    def test_a_bug_is_said_and_nothing_is_lost(self, results):
         class Broken(ToFolder):
             def __call__(self, folder):
                 raise IndexError(folder)
 
-        desk = Desk(Results(results), score_by_bleu, Broken(results), (THERE,))
-        ticket, _ = taken(desk, Form(upload.read_bytes(), "new.txt", THERE, "New", confirmed=True))
+        desk = desk_of(results, publish=Broken)
+        ticket, _ = taken(desk, form())
         with TestCase().assertLogs() as logs:
             told = desk.add(ticket)
         assert "see the log. The scores are not lost: try again" in told["html"]
@@ -349,12 +333,10 @@ class TestTwoSessions:
         assert "New is on the leaderboard" in desk.add(ticket)["html"]
         shutil.rmtree(next((results / THERE).glob("submission-*")))
 
-    def test_a_bug_in_scoring_is_not_the_files_fault(self, results, upload):
-        desk = Desk(Results(results), lambda *_: 1 / 0, ToFolder(results), (THERE,))
+    def test_a_bug_in_scoring_is_not_the_files_fault(self, results):
+        desk = desk_of(results, score=lambda *_: 1 / 0)
         with TestCase().assertLogs() as logs:
-            _, told = taken(
-                desk, Form(upload.read_bytes(), "new.txt", THERE, "New", confirmed=True)
-            )
+            _, told = taken(desk, form())
         assert "Scoring failed because of a bug, not because of your file" in told["html"]
         assert not told["scored"]
         assert "ZeroDivisionError" in str(logs.output)

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import time
 from dataclasses import replace
@@ -169,6 +170,12 @@ class TestRanking:
             found = computed_places([lacking if one is lone else one for one in entries])
             assert set(found[first.metric]) == set(computed[first.metric]) - {lone.label}
             assert set(found[scores[0].metric]) == set(computed[scores[0].metric])
+
+    def test_an_interval_is_a_line_within_its_column(self, root):
+        for name, value in (("low", 10.0), ("high", 12.0)):  # from 9 to 11, from 11 to 13
+            write(root, report(name, {"acc": value}))
+        lines = re.findall("--from:([.0-9]+);--part:([.0-9]+)", show(root, direction=THERE).html)
+        assert lines == [("0.50", "0.50"), ("0.00", "0.50")]
 
     def test_where_neither_way_is_better_nothing_is_bold(self, tmp_path):
         for name, ratio in (("long", 1.5), ("short", 0.5)):

@@ -457,3 +457,6 @@ def test_the_nearest_examples_come_last_and_never_the_sentence_itself(by):
     assert shown[0][-1].source == "the pool was awful ."
     assert shown[1][-1].source == "the lamp was bad ."
     assert all(e.source != "the lamp was awful ." for e in shown[1])
+    twice = (Example("a .", "b ."), Example("a .", "c ."), Example("d .", "e ."))
+    (shown,) = Chooser(Pool(twice, "file"), 3, by, 0, MINI).of(["a ."])
+    assert [e.source for e in shown] == ["d ."]

@@ -40,11 +40,12 @@ def cost(places, source, target):
 
 def test_the_programme_finds_what_brute_force_finds():
     torch.manual_seed(0)
-    lengths, target_lengths = torch.tensor([4, 1, 5, 3, 2]), torch.tensor([3, 4, 2, 5, 1])
-    source, target = torch.randn(5, 5, 3), torch.randn(5, 5, 3)
-    target[0, 1], target[3, 4] = source[0, 2], source[3, 2]  # words that stay
+    lengths = torch.tensor([4, 1, 5, 3, 2] * 8)
+    target_lengths = torch.tensor([3, 4, 2, 5, 1] * 8)
+    source, target = torch.randn(40, 5, 3), torch.randn(40, 5, 3)
+    target[:20, 1], target[20:, 2] = source[:20, 1], source[20:, 0]  # words that stay
     found = align(source, lengths, target, target_lengths)
-    for row in range(5):
+    for row in range(40):
         length, size = int(lengths[row]), int(target_lengths[row])
         paths = [p for p in product(range(1, length + 1), repeat=size) if allowed(p, length)]
         places = found[row, :size].tolist()
@@ -54,16 +55,7 @@ def test_the_programme_finds_what_brute_force_finds():
         assert (found[row, size:] == length + 1).all()
 
 
-def test_equal_sentences_align_word_by_word():
-    vectors = torch.randn(2, 6, 4)
-    lengths = torch.tensor([6, 4])
-    assert align(vectors, lengths, vectors, lengths).tolist() == [
-        [1, 2, 3, 4, 5, 6],
-        [1, 2, 3, 4, 5, 5],
-    ]
-
-
-def test_a_word_too_many_has_no_place_and_a_lost_one_is_jumped_over():
+def test_a_word_too_many_has_no_place_of_its_own():
     torch.manual_seed(0)
     a, b, c, x = torch.randn(4, 8)
     places = align(
@@ -74,13 +66,6 @@ def test_a_word_too_many_has_no_place_and_a_lost_one_is_jumped_over():
     )
     assert places.tolist() == [[1, 1, 2, 3]]
     assert fresh(places).tolist() == [[False, False, True, False, False]]
-    places = align(
-        torch.stack([a, x, b, c])[None],
-        torch.tensor([4]),
-        torch.stack([a, b, c])[None],
-        torch.tensor([3]),
-    )
-    assert places.tolist() == [[1, 3, 4]]
 
 
 def test_an_impossible_alignment_is_an_alignment_still():

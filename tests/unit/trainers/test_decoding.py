@@ -84,24 +84,6 @@ def test_a_narrow_beam_keeps_what_a_plain_search_keeps(beams):
     assert [cut(row) for row in found] == [plain_beam(t, beams, (PAD, UNKNOWN)) for t in tables]
 
 
-def score(table, sentence):
-    places = zip((-1, *sentence[:-1]), sentence, strict=True)
-    return sum(table.log_softmax(-1)[a + 1, b].item() for a, b in places)
-
-
-def test_one_beam_is_greedy_and_wider_ones_are_never_worse(tables):
-    one, two = (
-        beam_search(step, (tables,), length=LENGTH, beams=k, forbidden=(PAD,)) for k in (1, 2)
-    )
-    for table, narrow, wide in zip(tables, one, two, strict=True):
-        written, before = [], -1
-        while len(written) < LENGTH and before != END:
-            before = 1 + int(table[before + 1, 1:].argmax())
-            written.append(before)
-        assert cut(narrow) == written
-        assert score(table, cut(wide)) >= score(table, written) - 1e-6
-
-
 @pytest.mark.parametrize("beams", [1, 3])
 def test_a_sentence_does_not_depend_on_its_neighbours(tables, beams):
     search = {"length": LENGTH, "beams": beams, "forbidden": (PAD, UNKNOWN)}

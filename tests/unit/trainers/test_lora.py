@@ -18,7 +18,7 @@ from transformers import AutoModelForCausalLM, Qwen2Config, Qwen2ForCausalLM, Tr
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart
-from tstbench.errors import InputError, IntegrityError, MissingFileError
+from tstbench.errors import InputError, IntegrityError
 from tstbench.trainers.load import load_system
 from tstbench.trainers.lora.base import SCRATCH, Adapter, Base, check_quantization
 from tstbench.trainers.lora.config import LlamaLoraConfig, LlamaLoraInstConfig, LoraSettings
@@ -488,33 +488,9 @@ def test_instructions_are_the_same_in_every_format(tmp_path):
     found = [load_instructions(str(file)) for file in files]
     assert [one.records for one in found] == [wanted] * 3
     assert len({one.fingerprint for one in found}) == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "expected"),
-    [
-        ("x.json", "{", "x.json: not JSON"),
-        ("x.json", "{}", "a list of records is needed, got dict"),
-        ("x.json", '[{"instruction": "a", "response": "b"}]', "record 1 has no 'output'"),
-        ("x.json", '[{"instruction": "a", "output": 3}]', "output must be text, got 3"),
-        ("x.json", '["a"]', "record 1: an object is needed"),
-        ("x.json", "[]", "has no record"),
-        ("x.jsonl", '{"instruction": "a", "output": "b"}\n{', "line 2: not JSON"),
-        ("x.parquet", "no", "not a Parquet file"),
-        ("x.txt", "no", "are read from .json, .jsonl or .parquet"),
-    ],
-)
-def test_bad_instructions_are_told(tmp_path, name, content, expected):
-    (tmp_path / name).write_text(content)
-    with pytest.raises(InputError, match=expected):
-        load_instructions(str(tmp_path / name))
-
-
-def test_missing_instructions_are_told(tmp_path):
-    with pytest.raises(MissingFileError, match=r"no instructions at .*none.json"):
-        load_instructions(str(tmp_path / "none.json"))
-    with pytest.raises(MissingFileError, match=r"yahma/alpaca-none"):
-        load_instructions("yahma/alpaca-none")
+    files[2].write_text("no")
+    with pytest.raises(InputError, match="not a Parquet file"):
+        load_instructions(str(files[2]))
 
 
 def test_one_adapter_for_every_direction(tmp_path, capsys):
@@ -549,43 +525,12 @@ def test_the_presets_and_the_benchmarks_values():
     assert LlamaLoraInstConfig().learning_rate == 3e-4
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("--pairs", "data"), "mini has no pairs .* --pairs mined"),
-        (("--base", "no/such-model"), "not in .*examples/backbone.*--base FOLDER"),
-        (("--target-modules", "c_attn"), "has no layer 'c_attn'. It has .*q_proj.*all-linear"),
-        (("--target-modules", ","), "all-linear takes all of them"),
-        (("--target-modules", "lm_head"), "has no layer 'lm_head'"),
-        (("--cutoff", "4000"), "cutoff is 4000, but scratch reads 512 tokens"),
-        (("--cutoff", "20"), "no record fits"),
-        (("--device", "cuda"), "finds no CUDA device"),
-    ],
-)
-def test_mistakes_are_told(capsys, arguments, expected):
-    if "cuda" in arguments and torch.cuda.is_available():
-        pytest.skip("there is a CUDA device")
-    assert re.search(expected, refusal(capsys, *TINY, *arguments))
-
-
-def test_what_is_no_language_model_is_refused(tmp_path, capsys):
-    from tiny_models import make_bert
-
-    told = refusal(capsys, *TINY, "--base", make_bert(tmp_path / "bert"))
-    assert re.search("bert", told)
+def test_a_damaged_base_is_refused(tmp_path, capsys):
     broken = make_base(tmp_path / "broken")
     weights = broken / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-8])
     told = refusal(capsys, *TINY, "--base", broken)
     assert f"{broken} has no model that can be read" in told
-
-
-def test_a_damaged_folder_is_told(system, tmp_path, capsys):
-    system.save_pretrained(tmp_path / "m")
-    weights = tmp_path / "m" / "adapter" / "adapter_model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-8])
-    out = ("--direction", DIRECTION, "--out", tmp_path / "p.jsonl")
-    assert "was changed after it was made" in refusal(capsys, "transfer", tmp_path / "m", *out)
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,14 @@ from tstbench.commands.cli import _run
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart, load_training
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
+from tstbench.trainers.lora.records import load_instructions
 from tstbench.trainers.strap import read_paraphrases
 from tstbench.trainers.system import Generation, system_class
 from tstbench.trainers.train import system_config
 from tstbench.trainers.training.run import Run
 from tstbench.trainers.training.selection import hold_out
+
+LORA = "llama-lora"
 
 
 def train(name, options, *, preset=""):
@@ -65,6 +68,14 @@ def with_base(name, made, options="", setting="--base"):
 
     def act(folder):
         tiny(name, f"{setting} {made(folder / 'model')} {options}")(folder)
+
+    return act
+
+
+def instructions(name, content):
+    def act(folder):
+        (folder / name).write_text(content)
+        load_instructions(str(folder / name))
 
     return act
 
@@ -161,6 +172,13 @@ def few_held_out(_):
     ),
     (MissingFileError, "the paraphraser: ", tiny("strap", "--paraphraser /none")),
     (InputError, "padding of strap", train("strap", "--padding left")),
+    (MissingFileError, ("no/such-model", "examples/backbone"), tiny(LORA, "--base no/such-model")),
+    (InputError, "no end-of-sequence token", with_base(LORA, make_bert)),
+    (InputError, ("'c_attn'", "q_proj", "all-linear"), tiny(LORA, "--target-modules c_attn")),
+    (InputError, "all-linear takes all of them", tiny(LORA, "--target-modules ,")),
+    (InputError, "'lm_head'", tiny(LORA, "--target-modules lm_head")),
+    (InputError, ("cutoff is 4000", "512"), tiny(LORA, "--cutoff 4000")),
+    (InputError, ("no record fits", "--template short"), tiny(LORA, "--cutoff 20")),
     # -- settings of a rewrite
     (InputError, "weights.0 of ctat's generation", asked("ctat", weights=[-1.0])),
     (UnknownNameError, ("'weigths'", "'weights'"), asked("ctat", weigths=[1.0])),
@@ -179,6 +197,20 @@ def few_held_out(_):
     (InputError, "the target style", learned("random-target", ("x",), ())),
     (InputError, "both styles", learned("delete-retrieve", (), GOOD)),
     (InputError, "sentences of both styles", learned("delete-retrieve", BAD, ())),
+    (InputError, "x.json: not JSON", instructions("x.json", "{")),
+    (InputError, "got dict", instructions("x.json", "{}")),
+    (InputError, ("record 1", "'output'"), instructions("x.json", '[{"instruction": "a"}]')),
+    (InputError, "got 3", instructions("x.json", '[{"instruction": "a", "output": 3}]')),
+    (InputError, "record 1: an object", instructions("x.json", '["a"]')),
+    (InputError, "no record", instructions("x.json", "[]")),
+    (
+        InputError,
+        ("x.jsonl", "line 2"),
+        instructions("x.jsonl", '{"instruction": "a", "output": "b"}\n{'),
+    ),
+    (InputError, "x.txt", instructions("x.txt", "no")),
+    (MissingFileError, "none.json", lambda folder: load_instructions(str(folder / "none.json"))),
+    (MissingFileError, "yahma/alpaca-none", lambda _: load_instructions("yahma/alpaca-none")),
     (InputError, ("bad.tsv", "line 2"), paraphrases("one\ttwo\nthree\n")),
     (MissingFileError, "none.tsv", lambda folder: read_paraphrases(folder / "none.tsv")),
 )

@@ -3,7 +3,9 @@
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from tstbench.pipelines.report import DataInfo, Report, Sample, SystemInfo, write_report
+from leaderboard_results import report, sample
+
+from tstbench.pipelines.report import write_report
 from tstbench.spaces.annotate import create_study, links
 from tstbench.spaces.annotate.service import Service
 
@@ -20,33 +22,13 @@ def write_reports(root: Path, systems, direction=DIRECTION, sentences=SENTENCES,
     ``families`` maps a system to its family, where it has one.
     """
     families = dict(families)
-    dataset, config = direction.split("/")
     for name, rewrite in systems.items():
         samples = [
-            Sample(
-                id=f"s{number}",
-                source=source,
-                references=references,
-                prediction=rewrite(source, references),
-                scores={},
-            )
+            sample(number, source, rewrite(source, references), references)
             for number, (source, references) in enumerate(sentences)
         ]
-        report = Report(
-            tstbench="0",
-            direction=direction,
-            system=SystemInfo(name=name, family=families.get(name, "unknown")),
-            data=DataInfo(
-                fingerprint="0" * 64,
-                cleaning="none",
-                sentences=len(samples),
-                references_min=1,
-                references_max=1,
-            ),
-            outputs_sha256="0" * 64,
-            scores=(),
-        )
-        write_report(root / dataset / config / name.lower(), report, samples)
+        one = report(name, {}, direction, info={"family": families.get(name, "unknown")})
+        write_report(root / direction / name.lower(), one, samples)
     return root
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from annotate_pages import begin, fits, item, rate, served, wait_for_item
-from annotate_study import DIRECTION, SYSTEMS, write_reports
+from annotate_study import DIRECTION, SENTENCES, SYSTEMS, write_reports
 from chromium import needs_browser
 
 from tstbench.datasets_scripts.judgments.schema import read_judgments
@@ -25,67 +25,43 @@ NO_STORAGE = (
 RATERS = ["Ann", "Ben", "Cleo", "Dan", "Eve", "Fay", "Gus", "Hal"]
 
 
+def study_of(factory, raters, systems=SYSTEMS, sentences=SENTENCES, **how):
+    """Serves a study of these raters and gives its address and links."""
+    pytest.importorskip("gradio")
+    root = factory.mktemp("annotate")
+    write_reports(root / "results", systems, sentences=sentences)
+    create_study(root / "results", [DIRECTION], None, raters, root / "s", **how)
+    yield from served(root / "s")
+
+
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    """A served study of 8 sentences and 5 systems; its url and links."""
-    pytest.importorskip("gradio")
-    root = tmp_path_factory.mktemp("annotate")
-    write_reports(root / "results", SYSTEMS)
-    create_study(
-        root / "results", [DIRECTION], None, ["Ann", "Ben", "Cleo"], root / "s", per_system=8
-    )
-    yield from served(root / "s")
+    yield from study_of(tmp_path_factory, ["Ann", "Ben", "Cleo"], per_system=8)
 
 
 @pytest.fixture(scope="module")
 def relative_study(tmp_path_factory):
     """The relative tasks on one system."""
-    root = tmp_path_factory.mktemp("relative")
-    write_reports(root / "results", {"Thesaurus": SYSTEMS["Thesaurus"]})
-    create_study(
-        root / "results",
-        [DIRECTION],
-        None,
-        ["Ann"],
-        root / "s",
-        per_system=2,
-        tasks=["naturalness", "naturalness_absolute", "style_difference", "content_masked"],
-        masks={DIRECTION: lexicon_mask(["slow", "quick", "dull", "bright"])},
-    )
-    yield from served(root / "s")
+    systems = {"Thesaurus": SYSTEMS["Thesaurus"]}
+    tasks = ["naturalness", "naturalness_absolute", "style_difference", "content_masked"]
+    masks = {DIRECTION: lexicon_mask(["slow", "quick", "dull", "bright"])}
+    how = {"per_system": 2, "tasks": tasks, "masks": masks}
+    yield from study_of(tmp_path_factory, ["Ann"], systems, **how)
 
 
 @pytest.fixture(scope="module")
 def hostile_study(tmp_path_factory):
     """Whatever a person can name or write is an attempt at HTML."""
-    root = tmp_path_factory.mktemp("hostile")
-    sentences = [(HOSTILE, (HOSTILE, "ok ."))]
-    write_reports(root / "results", {TAG: SYSTEMS["Parrot"]}, sentences=sentences)
-    create_study(
-        root / "results",
-        [DIRECTION],
-        None,
-        [TAG],
-        root / "s",
-        per_system=1,
-        name=f"study {TAG}",
-        show_references=True,
-    )
-    yield from served(root / "s")
+    systems, sentences = {TAG: SYSTEMS["Parrot"]}, [(HOSTILE, (HOSTILE, "ok ."))]
+    how = {"per_system": 1, "name": f"study {TAG}", "show_references": True}
+    yield from study_of(tmp_path_factory, [TAG], systems, sentences, **how)
 
 
 @pytest.fixture(scope="module")
 def drafts(tmp_path_factory):
     """Each rater's link of one served study."""
-    pytest.importorskip("gradio")
-    root = tmp_path_factory.mktemp("drafts")
-    write_reports(root / "results", SYSTEMS)
-    create_study(
-        root / "results", [DIRECTION], None, RATERS, root / "s", per_system=8, tasks=["rating"]
-    )
-    server = served(root / "s")
-    yield next(server)[1].raters
-    next(server, None)
+    for _, links in study_of(tmp_path_factory, RATERS, per_system=8, tasks=["rating"]):
+        yield links.raters
 
 
 def test_annotate_reload_resume_and_go_back(study, visit):

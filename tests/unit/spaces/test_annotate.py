@@ -82,7 +82,7 @@ class TestSample:
         self, results, tmp_path
     ):
         study = make(results, tmp_path / "s", per_system=3, seed=5)
-        every = [f"s{number}" for number in range(len(SENTENCES))]
+        every = [f"s-{number}" for number in range(len(SENTENCES))]
         drawn = random.Random(f"5|sample|{DIRECTION}").sample(every, 3)
         assert list(dict.fromkeys(item.sample_id for item in study.items)) == drawn
 
@@ -405,7 +405,7 @@ class TestService:
         ann = known["Ann Archer"]
         told = json.dumps([service.enter(ann), *screens_of(service, ann)])
         hidden = [*service.study.systems, *RATERS, *service.study.raters]
-        assert not [name for name in (*hidden, "item-", '"s1"', "systems") if name in told]
+        assert not [name for name in (*hidden, "item-", '"s-1"', "systems") if name in told]
         pair = service.screen(ann, 0)
         assert (pair["layout"], pair["target_style"], pair["dataset"]) == ("pair", None, None)
         assert (pair["number"], pair["of"]) == (1, 1)

@@ -344,22 +344,20 @@ def test_an_answer_of_a_batch_may_hold_any_end_of_a_line():
     assert len(server.bodies) == 1  # the one that failed in the batch
 
 
-def test_a_batch_that_failed_is_not_waited_for_again():
+@pytest.mark.parametrize(
+    ("trouble", "what", "told"),
+    [
+        ("batch_fails", "Enqueued token limit", "failed: Enqueued token limit$"),
+        ("forgets", "batches", "forgotten batch batch-1: the same command begins"),
+        ("forgets", "files", "forgotten batch batch-1: the same command begins"),
+    ],
+)
+def test_a_batch_that_failed_or_was_forgotten_is_begun_again(trouble, what, told):
     with serving() as server:
-        server.batch_fails = "Enqueued token limit reached for m"
-        with pytest.raises(ServerError, match=r"failed: Enqueued token limit reached for m$"):
+        setattr(server, trouble, what)
+        with pytest.raises(ServerError, match=told):
             ask(server, SENTENCES[:3], via="batch")
-        server.batch_fails = None
-        assert ask(server, SENTENCES[:3], via="batch") == EXPECTED[:3]
-
-
-@pytest.mark.parametrize("what", ["batches", "files"])
-def test_a_batch_that_the_server_forgot_is_begun_again(what):
-    with serving() as server:
-        server.forgets = what
-        with pytest.raises(ServerError, match="forgotten batch batch-1: the same command begins"):
-            ask(server, SENTENCES[:3], via="batch")
-        server.forgets = None
+        setattr(server, trouble, None)
         assert ask(server, SENTENCES[:3], via="batch") == EXPECTED[:3]
 
 

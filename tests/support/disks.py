@@ -1,7 +1,8 @@
-"""Disks of a test's own: with little room, or that nobody may write to."""
+"""Disks of a test's own: with little room, or that nobody may write to; no long files."""
 
 from __future__ import annotations
 
+import resource
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -27,6 +28,17 @@ def small_disk(where: Path) -> Iterator[None]:
         yield
     finally:
         subprocess.run(("umount", "-l", str(where)), check=True)
+
+
+@contextmanager
+def short_files(size: int) -> Iterator[None]:
+    """No file may grow beyond these bytes, of root neither: it stands for a full disk."""
+    before, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
 
 
 def resize(where: Path, size: int) -> None:

@@ -1,10 +1,10 @@
 """Upstream files: the mirror, and downloads over real HTTP on loopback."""
 
-import resource
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from disks import short_files
 
 from tstbench.datasets_scripts import sources as sources_module
 from tstbench.datasets_scripts.sources import (
@@ -227,13 +227,8 @@ def test_the_mirror_holds_what_is_pinned(sources):
 
 
 def test_a_full_disk_is_no_fault_of_the_connection(server, tstbench_home):
-    before, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, most))  # stands for it
-    try:
-        with pytest.raises(OSError, match="File too large") as raised:
-            fetch(FILE)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
+    with short_files(100_000), pytest.raises(OSError, match="File too large") as raised:
+        fetch(FILE)
     assert raised.value.filename.endswith("a file.0")
     assert len(server.requests) == 1
     assert fetch(FILE).read_bytes() == CONTENT

@@ -1,10 +1,9 @@
 """A disk that is full names the file that it could not take; a limit on files stands for it."""
 
-import resource
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from disks import short_files
 
 from tstbench.chat.answers import Answers, Reply
 from tstbench.datasets_scripts.load import load_test_set
@@ -18,18 +17,8 @@ MOST = 4000  # bytes of a file
 DIRECTION = "mini/negative-to-positive"
 
 
-@contextmanager
-def small_files():
-    before, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, most))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
-
-
 def refused(path, write):
-    with pytest.raises(OSError, match="File too large") as raised, small_files():
+    with pytest.raises(OSError, match="File too large") as raised, short_files(MOST):
         write()
     assert raised.value.filename == str(path)
 

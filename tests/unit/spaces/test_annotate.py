@@ -2,7 +2,6 @@
 
 import json
 import random
-import resource
 import shutil
 import sqlite3
 import stat
@@ -10,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 from annotate_study import DIRECTION, GOOD, RATERS, SENTENCES, SYSTEMS, keys, make, write_reports
+from disks import short_files
 
 from tstbench.datasets_scripts.judgments.schema import read_judgments
 from tstbench.errors import InputError, MissingFileError, UnknownNameError
@@ -341,13 +341,9 @@ class TestRatings:
             ratings.add("rater-1", self.ANSWER.model_copy(update=more))
 
         add(1)
-        room, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (ratings.path.stat().st_size + 10, most))
-        try:
-            with pytest.raises(OSError, match=r"answers\.sqlite: "):
-                add(2) or add(3) or add(4)  # the file has room for one or two
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (room, most))
+        size = ratings.path.stat().st_size + 10
+        with short_files(size), pytest.raises(OSError, match=r"answers\.sqlite: "):
+            add(2) or add(3) or add(4)  # the file has room for one or two
         kept = [item for _, item in ratings.of("rater-1")]
         assert kept in (["item-1"], ["item-1", "item-2"], ["item-1", "item-2", "item-3"])
         add(5)
@@ -385,13 +381,8 @@ class TestRatings:
     def test_a_study_whose_answers_could_not_be_kept_is_not_opened(self, ratings):
         ratings.add("rater-1", self.ANSWER)
         whole = ratings.path.read_bytes()
-        room, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (10, most))  # root may write where others cannot
-        try:
-            with pytest.raises(InputError, match="answers would be lost: make it writable"):
-                Service(ratings.path.parent)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (room, most))
+        with short_files(10), pytest.raises(InputError, match="answers would be lost: make it wri"):
+            Service(ratings.path.parent)
         assert len(export(ratings.path.parent, ratings.path.with_name("out.jsonl"))) > 0
         Service(ratings.path.parent)
         assert ratings.path.read_bytes() == whole

@@ -200,10 +200,11 @@ def test_a_bar_fits_a_narrow_terminal():
     assert terms_text({}, 42) == ""
 
 
-def test_a_disk_that_is_full_is_told_and_leaves_no_half_file(tmp_path):
+@pytest.mark.parametrize("room", [600, 1500])  # for no weights, and for no optimizers
+def test_a_disk_that_is_full_is_told_and_leaves_no_half_file(tmp_path, room):
     folder = tmp_path / "run"
     learn(Two(steps=4), Run(folder=folder, save_every=0), RECIPE)
-    with short_files(600), pytest.raises(InputError, match="cannot be written"):
+    with short_files(room), pytest.raises(InputError, match="cannot be written"):
         learn(Two(), Run(folder=folder, save_every=0), RECIPE)
     names = {p.name for p in folder.glob("[!.]*")}
     assert names == {"curve.jsonl", "best.safetensors", "step-000000003", "step-000000004"}

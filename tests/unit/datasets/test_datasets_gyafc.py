@@ -100,28 +100,20 @@ def test_a_missing_part_is_left_out_and_said(corpus, tmp_path):
     assert "**validation** is not included" in (report.folder / "README.md").read_text()
 
 
-def test_builder_notices_edited_raw_files(corpus, tmp_path):
-    def sources():
-        builder = TransferBuilder(
-            CORPORA["gyafc_em"],
-            "informal-to-formal",
-            data_dir=str(corpus),
-            cache_dir=str(tmp_path / "c"),
-        )
-        builder.download_and_prepare()
-        return builder.as_dataset(split="test")["source"][:]
-
-    assert sources() == ["ur right", "its on tv 2nite"]
-    write(corpus / "Entertainment_Music/test/informal", ["u r right", "its on tv 2nite"])
-    assert sources() == ["u r right", "its on tv 2nite"]
-
-
 def built_rows(corpus, cache, view="formal-to-informal", split="test", **options):
     builder = TransferBuilder(
         CORPORA["gyafc_em"], view, data_dir=str(corpus), cache_dir=str(cache), **options
     )
     builder.download_and_prepare()
     return builder.as_dataset(split=split)
+
+
+def test_builder_notices_edited_raw_files(corpus, tmp_path):
+    edited = ("u r right", "its on tv 2nite")
+    for lines in (("ur right", "its on tv 2nite"), edited):
+        write(corpus / "Entertainment_Music/test/informal", lines)
+        found = built_rows(corpus, tmp_path / "c", "informal-to-formal")
+        assert tuple(found["source"][:]) == lines
 
 
 def test_the_builder_cleans_as_it_is_told_also_in_a_used_cache(corpus, tmp_path):
@@ -137,15 +129,8 @@ def test_the_builder_leaves_a_part_out_if_it_may(corpus, tmp_path):
     (corpus / "Entertainment_Music/tune/formal.ref3").unlink()
     with pytest.raises(MissingFileError, match=r"tune/formal\.ref3"):
         built_rows(corpus, tmp_path / "c")
-    builder = TransferBuilder(
-        CORPORA["gyafc_em"],
-        "informal-to-formal",
-        data_dir=str(corpus),
-        cache_dir=str(tmp_path / "c"),
-        allow_missing=True,
-    )
-    builder.download_and_prepare()
-    assert set(builder.as_dataset()) == {"train", "test"}
+    found = built_rows(corpus, tmp_path / "c", split=None, allow_missing=True)
+    assert set(found) == {"train", "test"}
 
 
 def test_the_copy_that_is_given_counts_more_than_the_variable(corpus, tmp_path, monkeypatch):

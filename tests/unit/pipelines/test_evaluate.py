@@ -333,18 +333,6 @@ def test_stored_replicates_give_the_p_values_of_the_table(written, evaluation):
             assert record["ranks"][place.system] == [place.low, place.high]
 
 
-def test_results_of_another_protocol_are_not_compared(tmp_path, outputs, test_set):
-    first, second, third = (Outputs(f"ours-{i}", outputs[i].predictions) for i in range(3))
-    for settings, some in (({}, [first, second]), ({"bleu": {"protocol": "13a"}}, [third])):
-        evaluate(some, test_set, scoring(CHEAP, settings=settings), root=tmp_path)
-    record = json.loads((tmp_path / DIRECTION / "significance.json").read_text())
-    ranks = {"13a" in s: one["ranks"] for s, one in record.items() if s.startswith("s_bleu|")}
-    assert ranks == {
-        False: {"ours-0": [1, 1], "ours-1": [2, 2]},
-        True: {"ours-2": [1, 1]},
-    }
-
-
 def test_a_damaged_neighbour_is_named_and_stops_nobody(tmp_path, outputs, test_set, capsys):
     evaluate(outputs[:3], test_set, scoring(CHEAP), root=tmp_path)
     folder = tmp_path / DIRECTION

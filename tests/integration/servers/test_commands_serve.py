@@ -1,6 +1,5 @@
 """Commands that serve, each as a process of its own: they serve what they were given, as named."""
 
-import http.client
 import os
 import signal
 import subprocess
@@ -10,7 +9,7 @@ import time
 import pytest
 import yaml
 from annotate_study import DIRECTION, RATERS, SYSTEMS, keys, write_reports
-from answering import free_port
+from answering import asked, free_port
 from leaderboard_results import report, write
 from trained_tiny import trained_tiny
 
@@ -26,13 +25,7 @@ REPORTED = [
 
 def ask(port, path="/", name=None):
     """Status and text of an answer to a request by that name."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    try:
-        connection.request("GET", path, headers={"Host": name} if name else {})
-        answer = connection.getresponse()
-        return answer.status, answer.read().decode()
-    finally:
-        connection.close()
+    return asked(f"http://127.0.0.1:{port}{path}", **({"Host": name} if name else {}))[:2]
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,11 @@ import http.client
 import json
 import re
 import sqlite3
-import urllib.error
-import urllib.request
 from types import SimpleNamespace
 
 import pytest
 from annotate_study import DIRECTION, GOOD, RATERS, SYSTEMS, keys, make, write_reports
-from answering import free_port
+from answering import asked, free_port
 
 from tstbench.errors import InputError
 from tstbench.spaces.annotate import create_study, export, serve
@@ -30,28 +28,18 @@ def running(tmp_path_factory):
     server.close()
 
 
-def get(url, body=None, **headers):
-    """Status, text and headers of an answer; a body is posted as it is."""
-    request = urllib.request.Request(url, data=body, headers=headers)
-    try:
-        with urllib.request.urlopen(request, timeout=20) as response:
-            return response.status, response.read().decode(), response.headers
-    except urllib.error.HTTPError as error:
-        return error.code, error.read().decode(), error.headers
-
-
 def ask(running, name, body=b"", key=""):
     """Status and content of an endpoint's answer."""
     if not isinstance(body, bytes):
         body = json.dumps(body).encode()
     url = f"{running.url}annotate/api/{name}"
-    status, text, _ = get(url, body, **{"x-annotation-key": key})
+    status, text, _ = asked(url, body, **{"x-annotation-key": key})
     return status, json.loads(text)
 
 
 def test_served_as_designed(running, capfd):
     key = running.keys["Ann Archer"]
-    status, page, headers = get(running.url + f"?key={key}")
+    status, page, headers = asked(running.url + f"?key={key}")
     assert status == 200
     assert key not in page
     assert "script-src 'self'" in headers["content-security-policy"]
@@ -66,11 +54,11 @@ def test_served_as_designed(running, capfd):
 
     # Nothing of the folder is a file to fetch, nothing can be sent as one.
     for name in ("private.json", "study.json"):
-        status, _, _ = get(running.url + f"gradio_api/file={running.folder / name}")
+        status, _, _ = asked(running.url + f"gradio_api/file={running.folder / name}")
         assert status in (403, 404)
-    assert get(running.url + "annotate/..%2Fprivate.json")[0] == 404
-    assert get(running.url + "gradio_api/upload", b"[]")[0] == 413
-    assert get(running.url + "annotate/api/save", b"x" * 100_000)[0] == 413
+    assert asked(running.url + "annotate/..%2Fprivate.json")[0] == 404
+    assert asked(running.url + "gradio_api/upload", b"[]")[0] == 413
+    assert asked(running.url + "annotate/api/save", b"x" * 100_000)[0] == 413
 
     make(running.folder.with_name("results"), running.folder.with_name("other"))
     with pytest.raises(InputError, match="in use"):
@@ -86,7 +74,7 @@ def test_answers_that_are_gone_or_damaged_while_served_are_told_without_a_path(r
     try:
         rater, owner = running.keys[RATERS[0]], running.keys[""]
         for address in (f"?key={rater}&item=1", f"?key={owner}", f"export?key={owner}"):
-            status, page, _ = get(running.url + address)
+            status, page, _ = asked(running.url + address)
             assert status == 500
             assert "tell the page&#39;s owner" in page
             assert "answers.sqlite" not in page
@@ -111,7 +99,7 @@ def test_answers_that_are_gone_or_damaged_while_served_are_told_without_a_path(r
 )
 def test_a_link_that_leads_nowhere_is_a_404_with_words(running, address, words):
     key = running.keys["Ann Archer"]
-    status, page, headers = get(running.url + address.format(key=key))
+    status, page, headers = asked(running.url + address.format(key=key))
     assert status == 404
     assert words in page
     assert key not in page
@@ -121,8 +109,8 @@ def test_a_link_that_leads_nowhere_is_a_404_with_words(running, address, words):
 
 def test_good_links_open(running):
     for name in ("Ann Archer", ""):
-        assert get(f"{running.url}?key={running.keys[name]}&item=24")[0] == 200
-    assert get(running.url)[0] == 200  # a Space is asked for its root to see whether it lives
+        assert asked(f"{running.url}?key={running.keys[name]}&item=24")[0] == 200
+    assert asked(running.url)[0] == 200  # a Space is asked for its root to see whether it lives
 
 
 @pytest.mark.parametrize(
@@ -172,8 +160,8 @@ def test_a_study_among_gradios_own_files_is_no_file_to_fetch(tmp_path, monkeypat
     server = serve(tmp_path / "study", port=free_port())
     try:
         file = f"{server.url}gradio_api/file={tmp_path}"
-        assert get(f"{file}/other.txt")[:2] == (200, "an upload")
-        assert get(f"{file}/study/private.json")[0] == 403
+        assert asked(f"{file}/other.txt")[:2] == (200, "an upload")
+        assert asked(f"{file}/study/private.json")[0] == 403
     finally:
         server.close()
 
@@ -182,9 +170,9 @@ def test_it_answers_to_the_names_that_it_was_given():
     """Without a study; with one, and all other pages: integration/servers."""
     server = serve(None, port=free_port(), allowed_hosts=["rate.example.org"])
     try:
-        assert get(server.url, Host="rate.example.org")[0] == 200
+        assert asked(server.url, Host="rate.example.org")[0] == 200
         for address in (server.url, f"{server.url}annotate/api/enter"):
-            assert get(address, b"{}" if "api" in address else None, Host="other.org")[0] == 421
+            assert asked(address, b"{}" if "api" in address else None, Host="other.org")[0] == 421
     finally:
         server.close()
 
@@ -193,7 +181,7 @@ def test_an_unknown_key_is_a_404_everywhere(running):
     status, content = ask(running, "enter", {}, "wrong")
     assert (status, "link" in content["error"]) == (404, True)
     for key in ("wrong", running.keys["Ann Archer"]):
-        status, page, _ = get(f"{running.url}export?key={key}")
+        status, page, _ = asked(f"{running.url}export?key={key}")
         assert status == 404
         assert "for the study&#39;s owner" in page
 
@@ -205,7 +193,7 @@ def test_the_owners_page_and_its_export(running, tmp_path):
     remark = {"skipped": True, "comment": "<b>odd</b>"}
     ask(running, "save", {"position": 6, "answer": remark}, running.keys["Ben Baker"])
     key = running.keys[""]
-    status, page, headers = get(f"{running.url}?key={key}&__theme=dark")
+    status, page, headers = asked(f"{running.url}?key={key}&__theme=dark")
     assert status == 200
     assert "<script" not in page
     assert "script-src 'self'" in headers["content-security-policy"]
@@ -217,7 +205,7 @@ def test_the_owners_page_and_its_export(running, tmp_path):
         assert name in text
     assert "skipped &lt;b&gt;odd&lt;/b&gt;" in text
 
-    status, lines, headers = get(f"{running.url}export?key={key}")
+    status, lines, headers = asked(f"{running.url}export?key={key}")
     assert (status, headers["content-disposition"]) == (200, 'attachment; filename="study.jsonl"')
     export(running.folder, tmp_path / "j.jsonl")
     assert lines == (tmp_path / "j.jsonl").read_text("utf-8") != ""
@@ -237,7 +225,7 @@ def test_an_answer_that_cannot_be_kept_is_not_confirmed(running):
 
 def test_without_a_study_the_page_says_what_to_do():
     running = serve(None, port=free_port())
-    at_root, with_key = get(running.url), get(running.url + "?key=of-a-study-that-was-here")
+    at_root, with_key = asked(running.url), asked(running.url + "?key=of-a-study-that-was-here")
     status, content = ask(running, "enter")
     running.close()
     assert (at_root[0], with_key[0], status) == (200, 404, 404)

@@ -9,6 +9,7 @@ from collections import Counter
 from threading import Event, Thread
 
 import pytest
+from answering import asked
 from leaderboard_pages import Page, called, ranking_of, served, show
 from leaderboard_results import (
     BACK,
@@ -279,18 +280,13 @@ class TestServed:
     @pytest.mark.parametrize("system", ["nobody", "../copy", "", HOSTILE])
     def test_no_other_file_is_given_away(self, url, system):
         query = {"download": "outputs", "direction": THERE, "system": system}
-        with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(f"{url}?{urllib.parse.urlencode(query)}")
-        assert refused.value.code == 404
-        assert "no outputs of this system" in refused.value.read().decode()
+        status, said, _ = asked(f"{url}?{urllib.parse.urlencode(query)}")
+        assert (status, "no outputs of this system" in said) == (404, True)
 
     def test_a_system_that_is_not_there_is_not_found(self, url):
-        with urllib.request.urlopen(f"{url}?view=system&system=delete-retrieve") as answer:
-            assert answer.status == 200
-        with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(f"{url}?view=system&system=nobody")
-        assert refused.value.code == 404
-        assert "There is no page for this system" in refused.value.read().decode()
+        assert asked(f"{url}?view=system&system=delete-retrieve")[0] == 200
+        status, said, _ = asked(f"{url}?view=system&system=nobody")
+        assert (status, "There is no page for this system" in said) == (404, True)
 
     def test_old_tabs_ask_with_old_names(self, url):
         """What a page opened before an update sends: names that are gone."""
@@ -319,7 +315,6 @@ class TestServed:
         others = ("page", "deep_link", "request", "user", "__theme", "lang")  # Gradio's, the Hub's
         query = {"view": "samples", "direction": BACK, **dict.fromkeys(("p", *others), value)}
         address = f"{url}?{urllib.parse.urlencode(query)}"
-        with urllib.request.urlopen(address) as answer:
-            text = Page(answer.read().decode()).text
+        text = Page(asked(address)[1]).text
         assert f"Page {2 if value == '2' else 1} of 8" in text
         urllib.request.urlopen(urllib.request.Request(address, method="HEAD")).close()

@@ -1,9 +1,9 @@
 """The metrics' own pages: every one computes its example; one is driven in a real browser."""
 
-import http.client
 import os
 
 import pytest
+from answering import asked
 from chromium import chromium, in_browser
 from gradio_client import Client
 from places import ROOT
@@ -142,14 +142,11 @@ def test_what_a_visitor_wrote_is_text_in_what_is_said_of_it():
     assert "<img" not in shown
 
 
-def asked_by_name(name, path="/config"):
+def asked_by_name(name):
     """The status of an answer to a request that names the server so."""
     demo = launch(ROOT / "metrics" / "surface", prevent_thread_lock=True, quiet=True)
     try:
-        connection = http.client.HTTPConnection("127.0.0.1", demo.server_port, timeout=20)
-        connection.request("GET", path, headers={"Host": name})
-        answer = connection.getresponse()
-        return answer.status, answer.read().decode()
+        return asked(f"http://127.0.0.1:{demo.server_port}/config", Host=name)[:2]
     finally:
         demo.close()
 

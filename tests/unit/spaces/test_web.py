@@ -3,11 +3,10 @@
 import asyncio
 import http.client
 import time
-import urllib.request
 from pathlib import Path
 
 import pytest
-from answering import free_port
+from answering import asked, free_port
 from leaderboard_results import score_by_bleu
 
 import tstbench
@@ -16,15 +15,6 @@ from tstbench.hosts import Hosts
 from tstbench.spaces.web import KnownHosts, start
 
 SLOW = 3.5  # seconds; Gradio's own question waits for 3
-
-
-def asked(port, host):
-    """The status of an answer to a request that names this host."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    connection.request("GET", "/", headers={"Host": host})
-    status = connection.getresponse().status
-    connection.close()
-    return status
 
 
 @pytest.mark.slow
@@ -40,10 +30,9 @@ def test_a_page_that_answers_slowly_is_served():
     port, closed = free_port(), []
     called = {"allowed_hosts": ["rate.example.org"], "on_close": lambda: closed.append(True)}
     running = start(app, "127.0.0.1", port, **called)
-    with urllib.request.urlopen(running.url) as answer:
-        assert answer.read() == b'"here"'
+    assert asked(running.url)[1] == '"here"'
     for name, status in (("evil.example", 421), (f"rate.example.org:{port}", 200)):
-        assert asked(port, name) == status
+        assert asked(running.url, Host=name)[0] == status
     with pytest.raises(InputError, match=r"is in use.*--port 0"):
         start(gradio.Server(), "127.0.0.1", port)
     running.close()

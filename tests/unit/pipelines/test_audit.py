@@ -137,6 +137,10 @@ class TestAgainstTheTools:
                 expected = tool.corpus_score(outputs, self.streams(self.refs())).score
                 found = value(one_way, 2, refs="all 4", files="raw", score=score, case=case)
                 assert found == pytest.approx(expected, abs=1e-9)
+        known = one_way.findings[2].known
+        assert {one.known_as for one in known} == {"sacrebleu", "sacrebleu, word order 2"}
+        kinds = {(dict(one.choices)["files"], dict(one.choices)["case"]) for one in known}
+        assert kinds == {("raw", "mixed")}
 
     def test_it_is_what_evaluate_reports(self, files, one_way, capsys):
         for protocol in ("tstbench", "13a", "whitespace"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Protocol
 from weakref import WeakSet
 
@@ -145,11 +146,14 @@ def tokens_on(device: str, on_cpu: int) -> int:
 
 _MOST_ROWS = 500_000
 _MEMOS: WeakSet[SentenceMemo] = WeakSet()
+_MEMOS_LOCK = Lock()  # a page that scores submissions does so from several threads
 
 
 def forget_sentences() -> None:
-    """Let every memo begin anew: its sentences will not be asked for again."""
-    for memo in tuple(_MEMOS):
+    """Let every memo begin anew: its sentences will hardly be asked for again."""
+    with _MEMOS_LOCK:
+        memos = tuple(_MEMOS)
+    for memo in memos:
         memo.forget()
 
 
@@ -170,7 +174,8 @@ class SentenceMemo:
     def __init__(self, score: Callable[[list[str]], np.ndarray]) -> None:
         self._score = score
         self._rows: dict[str, np.ndarray] = {}
-        _MEMOS.add(self)
+        with _MEMOS_LOCK:
+            _MEMOS.add(self)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -180,14 +185,15 @@ class SentenceMemo:
         self._rows.setdefault(sentence, row)
 
     def forget(self) -> None:
-        """Begin anew."""
-        self._rows.clear()
+        """Begin anew; who is looking something up in another thread still finds it."""
+        self._rows = {}
 
     def __call__(self, sentences: Sequence[str]) -> np.ndarray:
         """One row per sentence, in order: shape (N, ...) for N >= 1, otherwise shape (0,)."""
         if len(self._rows) > _MOST_ROWS:
             self.forget()
-        new = [s for s in dict.fromkeys(sentences) if s not in self._rows]
+        rows = self._rows
+        new = [s for s in dict.fromkeys(sentences) if s not in rows]
         if new:
-            self._rows.update(zip(new, self._score(new), strict=True))
-        return np.array([self._rows[s] for s in sentences])
+            rows.update(zip(new, self._score(new), strict=True))
+        return np.array([rows[s] for s in sentences])

@@ -36,7 +36,7 @@ from tstbench.datasets_scripts.load import TestSet
 from tstbench.errors import InputError, MissingScorerError
 from tstbench.metrics.scorers import transformer
 from tstbench.metrics.scorers.artefacts import find
-from tstbench.metrics.scorers.base import length_sorted_batches
+from tstbench.metrics.scorers.base import SentenceMemo, forget_sentences, length_sorted_batches
 from tstbench.metrics.scorers.classifiers import (
     ACCEPTABILITY_STYLES,
     load_classifier,
@@ -118,6 +118,19 @@ def test_each_distinct_sentence_is_scored_once():
     assert asked == ["a", "b", "c", ""]
     np.testing.assert_array_equal(first[1], second[0])
     assert classifier.distribution([]).shape == (0, 2)
+
+
+def test_what_is_forgotten_meanwhile_is_still_given():
+    """Another thread may forget all while this one scores what it has not seen."""
+
+    def score(some):
+        forget_sentences()
+        return np.array([[float(len(one))] for one in some])
+
+    memo = SentenceMemo(score)
+    assert memo(["a"]).tolist() == [[1.0]]
+    assert memo(["a", "bb"]).tolist() == [[1.0], [2.0]]
+    assert len(memo) == 0
 
 
 def test_a_folder_of_another_scorer_is_refused():

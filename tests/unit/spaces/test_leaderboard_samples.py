@@ -162,13 +162,11 @@ class TestSamples:
     def systems(self):
         scores = {"one": (10.0, 50.0, 90.0), "two": (12.0, 90.0, 90.0)}
         return {
-            name: {f"s-{i}": sample(i, f"source {i}", f"{name} {i}", acc=v, ppl=1000.0 - v)}
-            | {
-                f"s-{j}": sample(j, f"source {j}", f"{name} {j}", acc=w, ppl=1000.0 - w)
-                for j, w in enumerate(values)
+            name: {
+                f"s-{i}": sample(i, f"source {i}", f"{name} {i}", acc=v, ppl=1000.0 - v)
+                for i, v in enumerate(values)
             }
             for name, values in scores.items()
-            for i, v in [(0, values[0])]
         }
 
     def test_orders(self, systems):

@@ -95,9 +95,9 @@ def without(data: LabelledSentences, forbidden: Collection[str]) -> LabelledSent
     >>> without(data, ["good."])
     LabelledSentences(sentences=('bad',), labels=(0,))
     """
-    keys = set(map(match_key, forbidden))
-    kept = [i for i, sentence in enumerate(data.sentences) if match_key(sentence) not in keys]
-    return _take(data, kept)
+    keys = [match_key(sentence) for sentence in data.sentences]
+    found = set(keys).intersection(map(match_key, forbidden))  # which may be a million
+    return _take(data, [i for i, key in enumerate(keys) if key not in found])
 
 
 def split_held_out(

@@ -482,6 +482,15 @@ def test_one_or_two_words_left_on_either_side_need_no_solver(monkeypatch):
     np.testing.assert_allclose(found, [area, area], rtol=1e-14)
 
 
+def test_words_that_both_have_are_on_neither_side(monkeypatch):
+    """Three of six are common: one word that is said three times is left against three words."""
+    without_pot(monkeypatch)
+    line = np.arange(7.0)[:, None] ** 2
+    one, three = [0, 5, 6, 4, 4, 4], [0, 5, 6, 1, 2, 3]
+    found = transport_distances([one, three], [three, one], line)
+    np.testing.assert_allclose(found, [(15 + 12 + 7) / 6] * 2, rtol=1e-14)
+
+
 def test_three_words_left_on_both_sides_need_pot(monkeypatch):
     """0, 1, 3 against 7, 20 and 20: moved as they stand, on a line."""
     first, second, vectors = [0, 1, 2], [3, 4, 5], np.array([*LINE, [26.0]])

@@ -302,16 +302,12 @@ class TestHuman:
 
     def test_why_the_first_column_ranks(self, root):
         said = {}
-        for metric in ("joint", "joint_calibrated", "joint_sentence"):
+        for metric in ("joint", "joint_sentence"):
             write(root / metric, report("a", {metric: 0.5, "acc": 1.0}))
             html = show(root / metric).html
             sentences = ("agreement with people", "agrees better", "not measured on this task")
             said[metric] = [sentence in html for sentence in sentences]
-        assert said == {
-            "joint": [True, True, False],
-            "joint_calibrated": [True, False, False],
-            "joint_sentence": [False, False, True],
-        }
+        assert said == {"joint": [True, True, False], "joint_sentence": [False, False, True]}
 
     def test_a_wrong_row_is_said(self, root):
         write(root, report("a", {"acc": 1.0}))

@@ -28,7 +28,7 @@ from .results import check_names
 
 PREDICTION_COLUMNS = ("prediction", "output")
 SUFFIXES = (".txt", ".jsonl", ".csv", ".tsv", ".0", ".1", ".out")  # of text, from anybody
-_OWN = (*SUFFIXES, ".parquet")
+_OWN = (*SUFFIXES, ".parquet")  # in a folder; JSON there may be anything
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,10 @@ def find_outputs(arguments: Sequence[str]) -> list[tuple[str, Path]]:
 def system_of(path: Path) -> str:
     """What a file names its system: all but a usual ending, also where it tells systems apart.
 
-    >>> system_of(Path("dar.jsonl")), system_of(Path("sentiment.test.0.RULE_BASE"))
+    >>> system_of(Path("dar.json")), system_of(Path("sentiment.test.0.RULE_BASE"))
     ('dar', 'sentiment.test.0.RULE_BASE')
     """
-    return path.stem if path.suffix.lower() in _OWN else path.name
+    return path.stem if path.suffix.lower() in (*_OWN, ".json") else path.name
 
 
 def _is_output(path: Path) -> bool:

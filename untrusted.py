@@ -152,7 +152,10 @@ def read_small_text(path: Path | str, *, max_bytes: int = MAX_BYTES) -> str:
 def read_small(path: Path | str, *, max_bytes: int = MAX_BYTES) -> bytes:
     """The content of a file that others wrote; see :func:`open_small`."""
     with open_small(path, max_bytes=max_bytes) as stream:
-        return stream.read()
+        try:
+            return stream.read()
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def open_small(path: Path | str, *, max_bytes: int = MAX_BYTES) -> io.BufferedIOBase:

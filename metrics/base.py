@@ -207,8 +207,8 @@ def draw_together(measurements: Sequence[Measurement]) -> None:
     """
     if measurements:
         drawn = bootstrap(*(one.statistics for one in measurements))
-        for one, replicates in zip(measurements, drawn, strict=True):
-            vars(one)["replicates"] = replicates
+        for i, replicates in enumerate(drawn):
+            vars(measurements[i])["replicates"] = replicates  # of the cached property
 
 
 @dataclass(frozen=True)

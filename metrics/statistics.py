@@ -138,7 +138,8 @@ def resampled_sums(
 ) -> list[np.ndarray]:
     """Sums over resampled sentences: for each array of shape (N, K), one of shape (resamples, K).
 
-    What is in memory beside the arrays does not grow with N: about 128 MB for a million sentences.
+    Beside the arrays, there are about 128 MB in memory for a million sentences, and of an array of
+    whole numbers a copy as float64.
 
     Raises:
         InputError: there is no sentence.
@@ -312,7 +313,7 @@ _PART = 1024  # of a longer one: what is counted of them, n-grams, takes 15 kB a
 
 
 def in_blocks(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    """The items in their order: up to :data:`BLOCK` together, more of them a few at a time.
+    """The items in their order: up to :data:`BLOCK` of them together, more in parts of 1,024.
 
     >>> [len(some) for some in in_blocks(range(8192))], len(list(in_blocks(range(8193))))
     ([8192], 9)

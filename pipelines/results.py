@@ -12,6 +12,7 @@ damage, not forgery. What is verified was computed here from the predictions.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from ..datasets_scripts.directions import Direction
 from ..errors import InputError, TSTBenchError
 from ..files import check_inside, file_name
 from ..metrics.statistics import RESAMPLES
-from ..untrusted import MAX_LINES_BYTES, open_small, read_small
+from ..untrusted import MAX_LINES_BYTES, open_small
 from .ranking import Bootstrapped
 from .report import MAX_NAME, Report, Sample, parse_samples, read_report
 
@@ -64,10 +65,8 @@ class Stored:
         Raises:
             TSTBenchError: the file is missing or does not match the report.
         """
-        self._check_hash(SAMPLES_FILE, self.report.samples_sha256)
-        path = self.folder / SAMPLES_FILE
-        with open_small(path, max_bytes=MAX_LINES_BYTES) as lines:
-            yield from parse_samples(lines, path)
+        with self._opened(SAMPLES_FILE, self.report.samples_sha256) as lines:
+            yield from parse_samples(lines, self.folder / SAMPLES_FILE)
 
     def bootstrapped(self) -> dict[str, Bootstrapped]:
         """Value and replicates of each score by key, unrounded; empty if there is no file.
@@ -78,8 +77,8 @@ class Stored:
         path = self.folder / REPLICATES_FILE
         if not os.path.lexists(path):
             return {}
-        self._check_hash(REPLICATES_FILE, self.report.replicates_sha256)
-        content = read_small(path, max_bytes=MAX_LINES_BYTES)
+        with self._opened(REPLICATES_FILE, self.report.replicates_sha256) as stream:
+            content = stream.read()
         return parse_replicates(content, path, [score.key for score in self.report.scores])
 
     def check_whole(self, *, complete: bool = True) -> None:
@@ -138,14 +137,25 @@ class Stored:
 
     def _check_hash(self, name: str, expected: str | None) -> None:
         """The hash of a file must be the one in the report."""
+        self._opened(name, expected).close()
+
+    def _opened(self, name: str, expected: str | None) -> io.BufferedIOBase:
+        """A file at its beginning, after its hash was found to be the one in the report."""
         path = self.folder / name
-        with open_small(path, max_bytes=MAX_LINES_BYTES) as stream:
+        stream = open_small(path, max_bytes=MAX_LINES_BYTES)
+        try:
             found = hashlib.file_digest(stream, "sha256").hexdigest()
+            stream.seek(0)
+        except OSError as error:
+            stream.close()
+            raise InputError(f"{path} cannot be read: {error.strerror}") from error
         if found != expected:
+            stream.close()
             raise InputError(
                 f"{path} is damaged: it does not match the hash in its report. "
                 "Evaluate the system again"
             )
+        return stream
 
 
 def parse_replicates(content: bytes, where: object, keys: Sequence[str]) -> dict[str, Bootstrapped]:

@@ -187,7 +187,7 @@ def serve(
     previous = signal.signal(signal.SIGTERM, stop)
     try:
         if not list_repositories(server.root):  # a folder of results, perhaps
-            say(f"careful: {root} has no repositories: fill it with `tstbench hub build`")
+            say(f"careful: {root} has no repositories: serve what `tstbench hub build` wrote")
         announce(f"export HF_ENDPOINT={server.url}")
         server.serve_forever()
     except KeyboardInterrupt:

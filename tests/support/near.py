@@ -9,7 +9,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]\d+)?")
 
 
 class Near(AmberSnapshotExtension):
-    """A snapshot whose numbers may differ by a hundredth, or by one in the third decimal place.
+    """A snapshot whose numbers may differ by one per cent, or by one in the third decimal place.
 
     >>> Near().matches(serialized_data="loss 4.656", snapshot_data="loss 4.657")
     True

@@ -1,4 +1,4 @@
-"""Every number that the product is set to, to read and to be asked about when one changes.
+"""The numbers that the product is set to, to read and to be asked about when one changes.
 
 That is: constants, fields and their ranges, defaults of arguments, what functions give others by
 name (presets, limits, switches of libraries), and which dataclasses can be changed. After one of

@@ -16,7 +16,7 @@ from tiny_models import make_bert
 from tstbench.datasets_scripts.catalog import load_data, parse_direction
 from tstbench.datasets_scripts.load import load_test_set, load_training
 from tstbench.errors import InputError, MissingScorerError, UnknownNameError
-from tstbench.metrics.base import LeftOut
+from tstbench.metrics.base import LeftOut, draw_together
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, plan, roles_needed
 from tstbench.metrics.options import BENCHMARK, choices
@@ -34,6 +34,7 @@ from tstbench.metrics.scorers.prepare import TRAINED, is_trained_here
 from tstbench.metrics.scorers.profile import PROFILES, Profile, Scorers
 from tstbench.metrics.scorers.roles import OURS, Found, role
 from tstbench.metrics.scorers.train import trainer
+from tstbench.metrics.statistics import bootstrap
 from tstbench.metrics.text import preparation
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.outputs import Outputs
@@ -191,6 +192,15 @@ def test_how_a_letter_is_encoded_moves_no_overlap(scorers, code, settings):
         best = {"r_sentence_bleu": 1, "s_meteor": score.value}.get(name, 100)
         assert [score.value, *(one[name].value for one in others)] == pytest.approx([best] * 3)
         assert score.signature.as_dict()["text"].endswith("nfc")
+
+
+def test_metrics_that_are_drawn_together_have_their_own_replicates(inputs, scorers, monkeypatch):
+    found = measure(["s_bleu", "s_chrf"], inputs, scorers)
+    draw_together([*found.values()])
+    alone = {metric: bootstrap(one.statistics)[0] for metric, one in found.items()}
+    monkeypatch.setattr("tstbench.metrics.base.bootstrap", None)  # not drawn again
+    for metric, one in found.items():
+        assert np.array_equal(one.replicates, alone[metric], equal_nan=True)
 
 
 def test_names_of_families_stand_for_their_metrics():

@@ -9,6 +9,7 @@ from tstbench.metrics import statistics as statistics_module
 from tstbench.metrics.bleu.bleu import bleu_statistics
 from tstbench.metrics.signature import Signature
 from tstbench.metrics.statistics import (
+    Statistics,
     bootstrap,
     concatenate,
     divide,
@@ -71,7 +72,13 @@ def test_p_value_behaves_as_a_paired_test_does():
     assert ours == pytest.approx(theirs, abs=0.05)
 
 
-@pytest.mark.parametrize("how", [{}, {"resamples": 40, "seed": 3}])
+def test_counts_of_a_byte_have_the_value_of_floats():
+    """A difference of sums below 0 would be a huge number if they were without a sign."""
+    rows = np.array([[200, 201], [100, 102]], np.uint8)
+    assert Statistics(rows, lambda sums: sums[..., 0] - sums[..., 1], None).value == -3
+
+
+@pytest.mark.parametrize("how", [{}, {"resamples": 40, "seed": 5}])
 def test_a_p_value_is_the_share_of_centred_differences_that_are_as_extreme(how):
     """Riezler and Maxwell's form, from the sentences drawn; neither near 0 nor near 1."""
     random = np.random.RandomState(4)

@@ -247,6 +247,18 @@ def test_a_source_that_was_changed_and_sentences_with_every_score(tmp_path):
     assert refused(folder) == (
         f"{path} is damaged: it does not match the hash in its report. Evaluate the system again"
     )
+    with pytest.raises(InputError, match="is damaged"):
+        next(read_stored(folder).each_sample())
+
+
+def test_a_file_that_is_replaced_while_it_is_read_is_read_as_it_was_checked(tmp_path):
+    folder = make(tmp_path)
+    samples = read_stored(folder).each_sample()
+    found = [next(samples)]
+    other = folder / "other"
+    other.write_text("[]\n")
+    other.replace(folder / "samples.jsonl")
+    assert [*found, *samples] == list(SAMPLES)
 
 
 def test_a_line_that_is_no_sentence_is_named_with_its_file(tmp_path):

@@ -32,7 +32,7 @@ from transformers import (
 )
 
 from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.datasets_scripts.load import TestSet
+from tstbench.datasets_scripts.load import TestSet, load_styles, load_test_set
 from tstbench.errors import InputError, MissingScorerError
 from tstbench.metrics.scorers import transformer
 from tstbench.metrics.scorers.artefacts import find
@@ -296,6 +296,33 @@ def test_test_sentences_and_those_held_out_are_never_trained_on():
         words = json.loads((artefact.folder / "vocabulary.json").read_text())
         assert ("xylophone" in words, "zither" in words) == (not exclude, not held_out)
         assert artefact.card.n_excluded == (2 if exclude else 0)
+
+
+@pytest.mark.realdata
+def test_yelp_is_learned_without_its_test_sentences(sources):
+    data = load_styles("yelp")
+    tests = [load_test_set(f"yelp/{a}-to-{b}") for a, b in (STYLES, STYLES[::-1])]
+    exclude = [t for test in tests for texts in (test.sources, *test.references) for t in texts]
+    sources_again = [
+        (t.upper(), data.styles.index(test.direction.source_style))
+        for test in tests
+        for t in test.sources
+    ]
+    artefact = train_classifier(
+        "linear",
+        [*data.training.texts, *(text for text, _ in sources_again)],
+        [*data.training.labels, *(label for _, label in sources_again)],
+        STYLES,
+        dataset="yelp",
+        trained_on="yelp/validation without test",
+        exclude=exclude,
+    )
+    assert artefact.card.n_excluded == 1000
+    assert artefact.card.scores["held_out_accuracy"] > 0.955
+    classifier = load_classifier(artefact)
+    for test in tests:
+        predicted = classifier.distribution(test.sources).argmax(axis=1)
+        assert (predicted == data.styles.index(test.direction.source_style)).mean() > 0.93
 
 
 def test_the_split_depends_on_the_sentence_alone():

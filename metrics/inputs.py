@@ -157,10 +157,9 @@ def _as_list(number: int, some: str | Sequence[str]) -> tuple[str, ...]:
         )
     texts = (some,) if isinstance(some, str) else tuple(some)
     _check_texts(f"a reference of sentence {number}, reference", texts)
-    # Usually the tuple that was given: of a million, copies would take as much as a short text.
-    return (
-        tuple(text for text in texts if not is_blank(text)) if any(map(is_blank, texts)) else texts
-    )
+    if not any(map(is_blank, texts)):
+        return texts  # of a million, copies would take as much as a short text each
+    return tuple(text for text in texts if not is_blank(text))
 
 
 def _check_texts(what: str, texts: Sequence[object]) -> None:

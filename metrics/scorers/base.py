@@ -7,16 +7,17 @@ is, ``hash`` (SHA-256 hex of its files) proves that two labs used the same one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 from weakref import WeakSet
 
 import numpy as np
 
 from ...errors import InputError
 
+Text = TypeVar("Text", bound=Hashable)  # a sentence, or a pair of them
 _ON_GPU = 16_384  # an H100 gets no faster beyond 8,192 of RoBERTa-large in float32
 
 
@@ -145,20 +146,34 @@ def tokens_on(device: str, on_cpu: int) -> int:
 
 
 _MOST_ROWS = 500_000
-_MEMOS: WeakSet[SentenceMemo] = WeakSet()
-_MEMOS_LOCK = Lock()  # a page that scores submissions does so from several threads
+_MEMORIES: WeakSet[Memory] = WeakSet()
+_MEMORIES_LOCK = Lock()  # a page that scores submissions does so from several threads
+
+
+class Memory(Protocol):
+    """What a scorer keeps of the sentences that it has seen."""
+
+    def forget(self) -> None:
+        """Begin anew; what another thread has asked for meanwhile is still given."""
+        ...
+
+
+def forgettable(memory: Memory) -> None:
+    """Have :func:`forget_sentences` reach it, as long as it lives."""
+    with _MEMORIES_LOCK:
+        _MEMORIES.add(memory)
 
 
 def forget_sentences() -> None:
-    """Let every memo begin anew: its sentences will hardly be asked for again."""
-    with _MEMOS_LOCK:
-        memos = tuple(_MEMOS)
-    for memo in memos:
-        memo.forget()
+    """Let every scorer begin anew: its sentences will hardly be asked for again."""
+    with _MEMORIES_LOCK:
+        memories = tuple(_MEMORIES)
+    for memory in memories:
+        memory.forget()
 
 
-class SentenceMemo:
-    """Scores each distinct sentence once, and keeps the rows.
+class SentenceMemo(Generic[Text]):
+    """Scores each distinct sentence, or pair of sentences, once, and keeps the rows.
 
     After half a million sentences, which take some hundred megabytes, it begins anew.
 
@@ -171,16 +186,15 @@ class SentenceMemo:
         ([[4.0], [3.0], [4.0]], 2)
     """
 
-    def __init__(self, score: Callable[[list[str]], np.ndarray]) -> None:
+    def __init__(self, score: Callable[[list[Text]], np.ndarray]) -> None:
         self._score = score
-        self._rows: dict[str, np.ndarray] = {}
-        with _MEMOS_LOCK:
-            _MEMOS.add(self)
+        self._rows: dict[Text, np.ndarray] = {}
+        forgettable(self)
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def remember(self, sentence: str, row: np.ndarray) -> None:
+    def remember(self, sentence: Text, row: np.ndarray) -> None:
         """Keep a row that is known already."""
         self._rows.setdefault(sentence, row)
 
@@ -188,7 +202,7 @@ class SentenceMemo:
         """Begin anew; who is looking something up in another thread still finds it."""
         self._rows = {}
 
-    def __call__(self, sentences: Sequence[str]) -> np.ndarray:
+    def __call__(self, sentences: Sequence[Text]) -> np.ndarray:
         """One row per sentence, in order: shape (N, ...) for N >= 1, otherwise shape (0,)."""
         if len(self._rows) > _MOST_ROWS:
             self.forget()

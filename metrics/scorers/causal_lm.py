@@ -101,7 +101,7 @@ class CausalLm:
         self._batch_size = batch_size
         self._longest: int | None = getattr(models[0].config, "max_position_embeddings", None)
         self._memo = SentenceMemo(self._score)
-        self._asked: dict[tuple[tuple[str, ...], tuple[str, ...]], SentenceMemo] = {}
+        self._asked: dict[tuple[tuple[str, ...], tuple[str, ...]], SentenceMemo[str]] = {}
 
     @property
     def vocabulary(self) -> int:

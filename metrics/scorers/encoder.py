@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from ...errors import InputError
-from .base import TokenVectors, tokens_on
+from .base import TokenVectors, forgettable, tokens_on
 from .device import HERE, Placement, copies, spread
 from .encoder_files import (
     EMBEDDED_ENCODER,
@@ -63,8 +63,8 @@ class TransformerEncoder:
     special tokens added, truncated to the model's longest input, and for RoBERTa and GPT-2 a space
     put in front (under transformers 5, that package fails to do so: its argument is ignored).
 
-    Encodings are kept, dropping the least recently used, since sources and references are the
-    same for every system.
+    Encodings are kept, since sources and references are the same for every system: those used
+    last, until :func:`~.base.forget_sentences` is called.
 
     Args:
         model: local folder or Hub id.
@@ -116,6 +116,7 @@ class TransformerEncoder:
         self._bytes_kept = 0
         self._lock = RLock()  # a page that scores submissions does so from several threads
         self._hash: str | None = None
+        forgettable(self)
 
     @property
     def hash(self) -> str:
@@ -158,8 +159,13 @@ class TransformerEncoder:
             recorded = tuple(sorted({*self._recorded, *layers}))
             if recorded != self._recorded:
                 self._recorded = recorded
-                self._memory.clear()  # it does not have the new layers
-                self._bytes_kept = 0
+                self.forget()  # what it kept does not have the new layers
+
+    def forget(self) -> None:
+        """Encode each sentence anew from now on."""
+        with self._lock:
+            self._memory.clear()
+            self._bytes_kept = 0
 
     def layer_means(self, sentences: Sequence[str], layers: Sequence[int]) -> np.ndarray:
         """Mean over all tokens at each of K layers: shape (N, K, D), float32.

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from ...errors import InputError, IntegrityError
 from ...files import read_text, write_bytes, write_json
-from .base import length_sorted_batches
+from .base import SentenceMemo, length_sorted_batches
 from .device import HERE, Placement
 from .encoder import TransformerEncoder, load_encoder
 from .encoder_files import check_same_encoder, encoder_folder
@@ -94,7 +94,7 @@ class MeaningModel:
         self.network = network.eval()
         self.network.merge()
         self.reader, self.encoder = reader, encoder
-        self._kept: dict[tuple[str, str], tuple[float, float]] = {}
+        self._kept = SentenceMemo(self._compute)
 
     def remember(self, sentences: Sequence[str]) -> None:
         """Encode sentences for the cosine, which the encoder then remembers."""
@@ -113,15 +113,10 @@ class MeaningModel:
         if len(sources) != len(outputs):
             raise InputError(f"{len(sources)} sources but {len(outputs)} outputs: not aligned")
         pairs = list(zip(sources, outputs, strict=True))
-        new = [pair for pair in dict.fromkeys(pairs) if pair not in self._kept]
-        for pair, (kept, cosine) in zip(new, self._compute(new).tolist(), strict=True):
-            self._kept[pair] = (kept, cosine)
-        return np.array([self._kept[pair] for pair in pairs]).reshape(-1, 2)
+        return self._kept(pairs).reshape(-1, 2)
 
     def _compute(self, pairs: list[tuple[str, str]]) -> np.ndarray:
         scores = np.zeros((len(pairs), 2))
-        if not pairs:
-            return scores
         texts = {text: i for i, text in enumerate(dict.fromkeys(t for p in pairs for t in p))}
         means = self.encoder.sentence_vectors(list(texts)).astype(np.float64)
         rows = np.array([(texts[a], texts[b]) for a, b in pairs])

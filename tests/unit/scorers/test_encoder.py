@@ -15,6 +15,7 @@ from tiny_models import make_bert, make_distilbert, make_roberta
 from transformers import AutoModel, AutoTokenizer
 
 from tstbench.errors import InputError, IntegrityError, MissingScorerError
+from tstbench.metrics.scorers.base import forget_sentences
 from tstbench.metrics.scorers.encoder import (
     EMBEDDED_ENCODER,
     TransformerEncoder,
@@ -113,6 +114,11 @@ def test_a_sentence_is_encoded_once_and_forgotten_when_memory_is_short(folders):
     count = len(encoded)
     np.testing.assert_allclose(encoder.token_vectors(SENTENCES).vectors, first.vectors, atol=2e-6)
     assert len(encoded) > count
+
+    encoder._memory_bytes = 1_000_000
+    encoder.token_vectors(SENTENCES)
+    forget_sentences()
+    assert (encoder._bytes_kept, len(encoder._memory)) == (0, 0)
 
 
 def test_several_threads_and_little_memory(folders):

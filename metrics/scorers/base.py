@@ -35,19 +35,6 @@ class Scorer(Protocol):
         ...
 
 
-class StyleClassifier(Scorer, Protocol):
-    """Gives each sentence a distribution over styles."""
-
-    @property
-    def styles(self) -> tuple[str, ...]:
-        """The S styles, in the order of the columns of :meth:`distribution`."""
-        ...
-
-    def distribution(self, sentences: Sequence[str]) -> np.ndarray:
-        """P(style | sentence): shape (N, S), float64, rows sum to 1; an empty sentence is scored."""
-        ...
-
-
 class LanguageModel(Scorer, Protocol):
     """Gives each sentence its probability, including the end of the sentence."""
 

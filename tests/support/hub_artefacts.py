@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import datasets
 import pyarrow.parquet as pq
 from huggingface_hub import DatasetCard
 
@@ -35,13 +34,6 @@ JUDGED = Judgment(
 def dataset_folder(parent: Path) -> Path:
     """The benchmark's own small dataset, as it is published."""
     return build_dataset("mini", parent).folder
-
-
-def write_parquet(path: Path, columns: dict, features: datasets.Features | None = None) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    table = datasets.Dataset.from_dict(columns, features=features)
-    with path.open("wb") as stream:  # a stream: a path would show a progress bar
-        table.to_parquet(stream)
 
 
 METRIC = '''

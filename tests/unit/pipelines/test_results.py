@@ -83,12 +83,6 @@ def edit(folder, **fields):
     path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
 
 
-def edit_score(folder, number, **fields):
-    scores = json.loads((folder / "report.json").read_text())["scores"]
-    scores[number].update(fields)
-    edit(folder, scores=scores)
-
-
 def refused(folder, **how):
     with pytest.raises(InputError) as error:
         read_stored(folder).check_whole(**how)

@@ -41,7 +41,6 @@ def windows(monkeypatch):
 
 
 BOUNDS = ["reference-0", "copy"]  # by accuracy
-ONES = [i for i in range(60) if "1" in f"{i:02}"]
 ALL = [i for i in range(60) if i != 7]
 
 

@@ -10,7 +10,6 @@ from record_bertscore import package_scorer, score_padded
 from tiny_models import make_bert, make_distilbert, make_roberta
 from transformers import AutoTokenizer
 
-from tstbench.errors import InputError
 from tstbench.metrics.bertscore.bertscore import bertscore, match
 from tstbench.metrics.scorers.base import TokenVectors
 from tstbench.metrics.scorers.encoder import TransformerEncoder, load_encoder
@@ -159,19 +158,6 @@ def test_the_batch_does_not_move_a_score(encoder, monkeypatch):
     monkeypatch.setattr("tstbench.metrics.bertscore.bertscore._BATCH_TOKENS", 1)
     got = columns(bertscore(predictions[::-1], references[::-1], encoder))[::-1]
     np.testing.assert_allclose(got, want, atol=1e-6)
-
-
-def test_wrong_arguments(encoder):
-    with pytest.raises(InputError) as caught:
-        bertscore(["good", "bad"], [["good"]], encoder)
-    assert str(caught.value) == (
-        "2 predictions but 1 lists of references: they must be aligned, with an empty list for a "
-        "sentence without references"
-    )
-    with pytest.raises(InputError, match=r"^references must be one list each, .* not strings$"):
-        bertscore(["good"], ["good"], encoder)
-    with pytest.raises(InputError, match="'median'"):
-        bertscore(["good"], [["good"]], encoder, reduce="median")
 
 
 @pytest.mark.realdata

@@ -21,7 +21,7 @@ from places import ROOT
 from prepared import DIRECTION
 from tiny_models import make_bert
 
-from tstbench.errors import InputError, MissingScorerError, UnknownNameError
+from tstbench.errors import InputError, MissingScorerError
 from tstbench.metrics.base import compared_with, reference_count, view_left_out
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.registry import METRICS, families
@@ -158,13 +158,6 @@ def test_a_module_is_made_from_the_base_class(name):
     reads = {"sources", "references"} if name in (*ALIGNED, "bleurt", "naturalness") else set()
     reads |= {"sources"} if name in (*SOURCED, "llm_judge", "logprop") else set()
     assert {*module.columns} == reads
-
-
-def test_an_argument_that_there_is_not(test_set):
-    with pytest.raises(TypeError, match="unexpected keyword argument 'profil'"):
-        evaluate.load("metrics/bleu").compute(
-            **columns("bleu", test_set, test_set.sources), profil="embedded"
-        )
 
 
 @pytest.mark.parametrize("name", [*MODULES, *ELSEWHERE])
@@ -328,77 +321,13 @@ def test_batches_make_one_corpus(test_set):
     assert module.compute() == expected
 
 
-# -- what is refused -------------------------------------------------------------------------------
-
-
-def change(**changed):
-    return lambda given: {**given, **changed}
-
-
-def row(column, value):
-    return lambda given: {**given, column: [value, *given[column][1:]]}
-
-
-def drop(column):
-    return lambda given: {key: value for key, value in given.items() if key != column}
-
-
-REFUSED = {
-    "predictions are missing": drop("predictions"),
-    "nothing to score: 0 predictions": lambda given: {name: [] for name in given},
-    "must be a list of texts, got one text": change(predictions="abc"),
-    "prediction 0 is None": row("predictions", None),
-    r"prediction 0 is nan \(float\)": row("predictions", math.nan),
-    "prediction 0 is 'NaN', which a program writes": row("predictions", "NaN"),
-    r"prediction 0 is 3 \(int\)": row("predictions", 3),
-    "prediction 0 contains a line break": row("predictions", "a\nb"),
-    "prediction 0 contains a NUL": row("predictions", "a\0b"),
-    "prediction 0 is not valid Unicode": row("predictions", "\ud83d"),
-    "all 40 predictions are empty": change(predictions=[" "] * 40),
-    "not aligned: 39 predictions, 40 sources, 40 references": change(predictions=["x"] * 39),
-    "sources are missing": drop("sources"),
-    r"references are missing.*\[\] if": drop("references"),
-    "source 0 is None": row("sources", None),
-    "references of sentence 0 are None": row("references", None),
-    "a reference of sentence 0, reference 1 is None": row("references", ["a", None]),
-    "references must be a list": change(references="abc"),
-    "'german' is not a language code": change(language="german"),
-}
-
-
-@pytest.mark.parametrize("message", REFUSED)
-def test_bad_input_is_refused_and_the_module_still_works(message, test_set):
+@pytest.mark.parametrize("wrong", [{"predictions": ["x"] * 39}, {"references": "abc"}])
+def test_a_module_still_works_after_a_mistake(wrong, test_set):
     given = columns("bleu", test_set, test_set.sources)
     module = evaluate.load("metrics/bleu")
-    with pytest.raises(InputError, match=message):
-        module.compute(**REFUSED[message](given))
+    with pytest.raises(InputError):
+        module.compute(**given | wrong)
     assert values(module.compute(**given)) == values(evaluate.load("metrics/bleu").compute(**given))
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong", "message"),
-    [
-        *(
-            (name, {"direction": "mini/negativ-to-positive"}, f"Did you mean '{DIRECTION}'")
-            for name in DIRECTED
-        ),
-        ("bleu", {"protocol": "tstbnch"}, "unknown BLEU protocol 'tstbnch'. Did you mean 'tstben"),
-        ("joint", {"protocol": "tstbnch"}, "unknown BLEU protocol"),
-        ("ppl", {"norm": "word"}, "unknown value of ppl.norm 'word'. Did you mean 'words'"),
-        ("bertscore", {"profile": "embeded"}, "unknown profile 'embeded'. Did you mean 'embedded"),
-    ],
-)
-def test_unknown_names_get_their_near_miss(name, wrong, message, prepared, test_set):
-    given = {**columns(name, test_set, test_set.sources), **wrong}
-    with pytest.raises(UnknownNameError, match=message):
-        evaluate.load(f"metrics/{name}").compute(**given)
-
-
-@pytest.mark.parametrize("weights", [[1, 2], [1, 2, 3, 4], 1, "abc", [1, -1, 1], [0, 0, 0]])
-def test_weights_that_make_no_mean_are_refused(weights, prepared, test_set):
-    given = columns("joint", test_set, test_set.sources)
-    with pytest.raises((InputError, UnknownNameError), match="weights"):
-        evaluate.load("metrics/joint").compute(**given, weights=weights)
 
 
 @pytest.mark.parametrize("name", sorted({*DIRECTED} - {"cola", "fluency"}))  # theirs is here
@@ -424,12 +353,6 @@ def test_a_direction_of_ones_own_is_a_label_where_no_scorer_is_needed():
         direction="manners/rude-to-polite",
     )
     assert "|direction:manners/rude-to-polite|" in result["details"]["r_bleu"]["signature"]
-
-
-@pytest.mark.parametrize("wrong", [3, "no direction", "mini"])
-def test_what_is_no_direction_is_refused(wrong, prepared):
-    with pytest.raises((InputError, UnknownNameError), match="direction"):
-        evaluate.load("metrics/acc").compute(predictions=["a"], direction=wrong)
 
 
 # -- facts: a wrong line here turns a table around, so all of it is written out once more ----------

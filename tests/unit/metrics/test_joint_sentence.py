@@ -11,7 +11,6 @@ from scipy.stats import gmean
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 import tstbench
-from tstbench.errors import UnknownNameError
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.metrics.scorers.causal_lm import CausalLm, alone, as_written
@@ -47,8 +46,6 @@ def test_it_is_the_mean_of_its_parts_and_an_empty_output_is_0():
                      ["joint_sentence"])["joint_sentence"]  # fmt: skip
     assert least.per_sentence() == pytest.approx(np.min(parts, axis=0), abs=1e-5)
     assert "|mean:minimum|" in str(least.signature)
-    with pytest.raises(UnknownNameError, match="Did you mean 'geometric'"):
-        scoring(["joint_sentence"], settings={"joint": {"mean": "geometrical"}})
 
 
 def test_the_module_takes_a_mean(monkeypatch):

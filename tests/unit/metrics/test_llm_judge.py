@@ -329,22 +329,6 @@ def test_an_explanation_before_the_score():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"omit": "colour"}, "--set llm_judge.omit= colour: only"),
-        ({"extra": "{"}, "--set llm_judge.extra=: not JSON"),
-        ({"extra": '{"model": "x"}'}, "'model' cannot be given there"),
-        ({"extra": '{"temperature": "hot"}'}, "'temperature' has an option of its own"),
-        ({"extra": '{"max_tokens": 3}'}, "--set llm_judge.max_tokens="),
-        ({"style_prompts": "nice"}, "style-v1"),
-    ],
-)
-def test_options_that_cannot_be_used(options, said):
-    with pytest.raises((InputError, UnknownNameError), match=re.escape(said)):
-        judged("http://127.0.0.1:9/v1", ["judge_style"], **options)
-
-
-@pytest.mark.parametrize(
     ("spec", "said"),
     [
         ("m@localhost:8000/v1", "begins with http"),

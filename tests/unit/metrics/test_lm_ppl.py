@@ -8,7 +8,6 @@ from prepared import command_line, refusal
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.errors import UnknownNameError
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.metrics.options import choices
@@ -88,9 +87,3 @@ def test_a_model_without_a_start_token(folder, tmp_path, capsys):
     code, shown, err = command_line(capsys, *how, "--set", "lm_ppl.first=skip", "--json")
     assert code == 0, err
     assert "|first:skip|average:tokens|" in shown
-
-
-@pytest.mark.parametrize("option", ["first", "average"])
-def test_values_that_there_are_not(option):
-    with pytest.raises(UnknownNameError, match=f"lm_ppl.{option}"):
-        choices({"lm_ppl": {option: "words"}})

@@ -18,9 +18,7 @@ from transformers import (
 )
 
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.logprop.prompt_files import load_prompts
 from tstbench.metrics.measure import measure, plan
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.causal_lm import CausalLm, question
@@ -182,39 +180,6 @@ def test_the_metric_by_hand(llama):
                 hand.append(score)
             assert found[metric].statistics.per_sentence == pytest.approx(hand, abs=1e-5)
             assert found[metric].value == pytest.approx(np.mean(hand), abs=1e-5)
-
-
-FILE = """name = "mine"
-styled = "{source} -> {target_style}:"
-plain = "{source} ->"
-styled_alone = "{target_style}:"
-plain_alone = "->"
-end = "."
-"""
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ('"{source} ->"', '"->"', r"plain has no slot \{source\}, but needs exactly one"),
-        ('"{source} ->"', '"{source} {target_style}"', r"plain has the slot \{target_style\}"),
-        ('"->"', '"-> "', "plain_alone ends in a blank"),
-        ('end = "."', "", "end: Field required"),
-        ("end =", "end", "not TOML"),
-    ],
-)
-def test_a_prompt_file_with_a_mistake(tmp_path, old, new, said):
-    path = tmp_path / "mine.toml"
-    path.write_text(FILE.replace(old, new, 1))
-    with pytest.raises(InputError, match=said):
-        load_prompts(str(path))
-
-
-def test_names_that_are_not_there():
-    with pytest.raises(UnknownNameError, match=r"v1.*file of your own"):
-        load_prompts("v2")
-    with pytest.raises(UnknownNameError, match="nothing"):
-        choices({"logprop": {"subtract": "everything"}})
 
 
 def test_the_command_line(llama, tmp_path, capsys):

@@ -8,7 +8,7 @@ import pytest
 from prepared import DIRECTION
 
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.errors import InputError, UnknownNameError
+from tstbench.errors import InputError
 from tstbench.metrics import registry
 from tstbench.metrics.base import Cohort, Family, Measurement, MetricFacts, Options
 from tstbench.metrics.module import compute
@@ -175,17 +175,3 @@ def test_a_family_that_claims_a_name_of_ours_is_left_out(monkeypatch, capsys):
     assert "metric family 'impostor' is left out: acc already exists" in said
     assert "metric family 'bleu' is left out: bleu already exists" in said
     assert "metric family 'nothing' is left out: it is not a" in said
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"unit": "perzent"}, "unknown unit of metric rarity 'perzent'. Did you mean 'percent'"),
-        ({"aspect": "styles"}, "unknown aspect of metric rarity 'styles'. Did you mean 'style'"),
-        ({"higher_is_better": None}, "metric rarity: higher_is_better must be True or False"),
-        ({"name": "My metric"}, "metric 'My metric': lower-case letters"),
-    ],
-)
-def test_facts_that_no_report_could_hold_are_refused(change, message):
-    with pytest.raises((InputError, UnknownNameError), match=message):
-        dataclasses.replace(Rarity.metrics[0], **change)

@@ -15,7 +15,7 @@ from tiny_models import make_bert
 
 from tstbench.datasets_scripts.catalog import load_data, parse_direction
 from tstbench.datasets_scripts.load import load_test_set, load_training
-from tstbench.errors import InputError, MissingScorerError, UnknownNameError
+from tstbench.errors import InputError
 from tstbench.metrics.base import LeftOut, draw_together
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, plan, roles_needed
@@ -206,8 +206,6 @@ def test_metrics_that_are_drawn_together_have_their_own_replicates(inputs, score
 def test_names_of_families_stand_for_their_metrics():
     assert expand(["bertscore"]) == ("s_bert", "r_bert", "multi_bert")
     assert expand(["joint", "acc", "joint"]) == ("joint", "acc")
-    with pytest.raises(UnknownNameError, match="Did you mean 'bertscore'"):
-        expand(["bertscor"])
     for metric in METRICS:
         assert metric in {facts.name for facts in family_of(metric).metrics}
 
@@ -284,16 +282,6 @@ def test_a_language_model_by_file(prepared, inputs, tmp_path):
     usual = found(EMBEDDED)
     assert usual[0] == own[0][0] != own[1][0]
     assert len({usual[1], own[0][1], own[1][1]}) == 3
-    with pytest.raises(MissingScorerError, match="neither kn5, lstm nor a file"):
-        Scorers(EMBEDDED.with_scorers(["language_model=nowhere"]), inputs.direction).find(
-            "language_model"
-        )
-
-
-def test_a_role_without_a_scorer_says_how_to_name_one():
-    bare = Profile("bare", {"classifier": "linear"})
-    with pytest.raises(InputError, match=r"no encoder: choose one: --scorer encoder=\.\.\."):
-        Scorers(bare, None).find("encoder")
 
 
 # -- where and in which number type ---------------------------------------------------------------
@@ -368,8 +356,6 @@ def test_english_rules_are_for_english(scorers):
     inputs = in_language("de", ["die Suppe war gut ."], ["die Suppe war kalt ."], [["gut !"]])
     usual = measure(["s_bleu"], inputs, scorers)["s_bleu"]
     assert usual.signature.as_dict()["protocol"] == "13a"
-    with pytest.raises(InputError, match="is for English; these texts are 'de'"):
-        measure(["s_bleu"], inputs, scorers, choices({"bleu": {"protocol": "tstbench"}}))
 
 
 # Which ready-made scorer of a profile each metric reads that is left out.
@@ -423,22 +409,6 @@ def test_what_learns_from_the_dataset_reads_its_language():
     }
 
 
-# -- signatures -----------------------------------------------------------------------------------
-
-
-def test_what_a_metric_reads_is_asked_for():
-    scorers = Scorers(EMBEDDED, None)
-    bare = check_inputs(["a text"])
-    for metric, message in (
-        ("acc", "acc needs a direction, such as"),
-        ("s_bleu", "s_bleu needs sources"),
-        ("r_bert", "r_bert needs references"),
-        ("joint", "joint needs a direction"),
-    ):
-        with pytest.raises(InputError, match=message):
-            plan([metric], bare, scorers)
-
-
 # -- found by use ---------------------------------------------------------------------------------
 
 
@@ -473,48 +443,6 @@ def test_a_classifier_of_other_styles_is_refused_when_it_is_found(prepared, inpu
     profile = EMBEDDED.with_scorers([f"acceptability={folder}"])
     with pytest.raises(InputError, match="does not know unacceptable and acceptable"):
         Scorers(profile, inputs.direction).find("acceptability")
-
-
-@pytest.mark.parametrize(
-    ("family", "option", "value"),
-    [
-        *(("naturalness", "folds", value) for value in (3.9, True, float("inf"), 1, 1001)),
-        ("naturalness", "seed", -1),
-        *(("naturalness", "unigram_penalty", value) for value in (0, float("nan"))),
-        ("llm_judge", "max_tokens", 1.5),
-        ("llm_judge", "max_tokens", 0),
-        ("llm_judge", "wordings", 0),
-        ("llm_judge", "temperature", 3),
-        ("chrf", "beta", True),
-        *(("chrf", "beta", value) for value in ("0", "nan")),
-        *(("chrf", "char_order", value) for value in ("0", "21")),
-        *(("chrf", "word_order", value) for value in ("-1", "two")),
-        ("chrf", "lowercase", "maybe"),
-        ("joint", "weights", [1, "x", 1]),
-        *(("sti", "temperature", value) for value in ("0", "-1", "nan", "inf")),
-        *(("cps", "threshold", value) for value in (1.5, float("nan"))),
-        *(("cps", "steps", value) for value in (0, 10_001)),
-        *(("cps", "placeholder", value) for value in (" ", "a|b", "a b")),
-    ],
-)
-def test_a_value_that_an_option_does_not_take_is_refused(family, option, value):
-    with pytest.raises(InputError, match=rf"setting {option}.* of {family}"):
-        choices({family: {option: value}})
-
-
-@pytest.mark.parametrize(
-    ("family", "option", "value"),
-    [
-        ("naturalness", "human", "source"),
-        ("cps", "baseline", "pas"),
-        ("bleurt", "reduce", "maxi"),
-    ],
-)
-def test_a_value_that_an_option_does_not_list_gets_its_near_miss(family, option, value):
-    with pytest.raises(
-        UnknownNameError, match=rf"unknown value of {family}\.{option}.*Did you mean"
-    ):
-        choices({family: {option: value}})
 
 
 @pytest.mark.parametrize("value", [4, 4.0, "4", np.int64(4)])

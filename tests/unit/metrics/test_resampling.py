@@ -11,7 +11,6 @@ from places import GOLDEN
 from resampled_cases import SEEDS, SIZES, cases, texts
 from sacrebleu import corpus_bleu
 
-from tstbench.errors import InputError
 from tstbench.metrics.bleu import bleu
 from tstbench.metrics.bleu.bleu import bleu_statistics
 from tstbench.metrics.chrf.chrf import chrf_statistics
@@ -95,11 +94,6 @@ def test_systems_drawn_together_have_the_replicates_that_they_have_alone():
     for one, replicates in zip(some, together, strict=True):
         assert np.array_equal(bootstrap(one, resamples=960)[0], replicates)
     assert not np.array_equal(*together)
-
-
-def test_nothing_can_be_drawn_from_nothing():
-    with pytest.raises(InputError, match="0 sentences"):
-        bootstrap(mean_statistics(np.zeros(0)))
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from tstbench.errors import InputError
 from tstbench.metrics import statistics as statistics_module
 from tstbench.metrics.bleu.bleu import bleu_statistics
 from tstbench.metrics.signature import Signature
@@ -96,17 +95,6 @@ def test_a_p_value_is_the_share_of_centred_differences_that_are_as_extreme(how):
     assert paired_p_value(second, first, **how) == expected
 
 
-def test_paired_comparison_needs_the_same_sentences():
-    with pytest.raises(InputError, match="3 and 4"):
-        paired_p_value(mean_statistics(np.ones(3)), mean_statistics(np.ones(4)))
-
-
-@pytest.mark.parametrize("wanted", [-1, 3])
-def test_a_share_of_a_class_that_is_not_there(wanted):
-    with pytest.raises(InputError, match=rf"no class {wanted} in a distribution of shape \(2, 3\)"):
-        share_statistics(np.full((2, 3), 1 / 3), wanted)
-
-
 def test_a_share_of_three_classes_in_any_order():
     """Most probable by hand: 2, 0, 2, 1; of two that are equally so, the first."""
     rows = np.array([[0.1, 0.3, 0.6], [0.5, 0.2, 0.3], [0.2, 0.3, 0.5], [0.1, 0.8, 0.1]])
@@ -122,15 +110,6 @@ def test_a_failed_prediction_is_a_miss_whatever_the_classifier_says():
     assert stats.value == 25
     assert share_statistics(distribution, 1, np.zeros(4, bool)).value == 50
     assert share_statistics(distribution.tolist(), 1, [0, 1, 0, 1]).value == 25  # as JSON has it
-    with pytest.raises(InputError, match="shape"):
-        share_statistics(distribution, 1, failed[:3])
-
-
-def test_a_classifier_that_returns_nan_is_named():
-    with pytest.raises(InputError, match="NaN for sentence 1"):
-        share_statistics(np.array([[0.5, 0.5], [np.nan, 1]]), wanted=0)
-    with pytest.raises(InputError, match="NaN for sentence 2"):  # null in JSON
-        share_statistics([[0.5, 0.5], [0, 1], [1, None]], wanted=0)
 
 
 def test_signatures_carry_where_they_were_made():
@@ -147,14 +126,6 @@ def test_signatures_carry_where_they_were_made():
     assert signature == other != Signature.of("acc", versions, v=3, protocol="own")
     assert Signature.parse("acc|v:2|protocol:own").provenance == ()
     assert Signature.parse("acc|data:a:b").fields == (("data", "a:b"),)
-    for identity, made_with in (("acc|nonsense", ""), ("|v:1", ""), ("acc|v:1", "nonsense")):
-        with pytest.raises(InputError, match="not a signature: "):
-            Signature.parse(identity, made_with)
-    for value in ("two words", "a|b"):
-        with pytest.raises(InputError, match=r"text=.*may not contain"):
-            Signature.of("acc", text=value)
-        with pytest.raises(InputError, match=r"nltk=.*may not contain"):
-            Signature.of("acc", {"nltk": value})
 
 
 def test_a_p_value_by_hand():
@@ -201,13 +172,8 @@ def test_an_interval_says_how_it_was_drawn_and_was_drawn_so():
     (drawn,) = bootstrap(statistics, resamples=40, seed=3)
     assert drawn == pytest.approx(np.array(means))
     assert resample(5, 40, 3).shape == (40, 5)
-    assert not resample(5, 40, 3).flags.writeable  # every system shares them
-
-
-def test_one_sentence_is_always_drawn_and_none_never():
     assert resample(1, 3).tolist() == [[1], [1], [1]]
-    with pytest.raises(InputError, match=r"^nothing to resample: 0 sentences$"):
-        resample(0)
+    assert not resample(5, 40, 3).flags.writeable  # every system shares them
 
 
 @pytest.mark.parametrize("n", [1, 2, 19])

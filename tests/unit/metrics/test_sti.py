@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from prepared import BACK, DIRECTION
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.errors import InputError, MissingFileError, UnknownNameError
+from tstbench.errors import InputError
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.metrics.options import choices
@@ -138,8 +137,6 @@ def test_only_empty_outputs_gain_nothing_and_what_they_lose_counts():
     np.testing.assert_allclose(probable.per_sentence, [0.3, 0.0, 0.5, 0.0])
     np.testing.assert_allclose(target_probability(after, 0).per_sentence, after[:, 0])
     np.testing.assert_allclose(target_probability(after, 1).per_sentence, after[:, 1])
-    with pytest.raises(InputError, match="no style 2 in a distribution of shape"):
-        target_probability(after, 2)
 
 
 def test_lists_and_single_precision_are_measured_in_double_precision():
@@ -204,98 +201,10 @@ def test_a_row_with_a_temperature_does_not_depend_on_the_others():
 # -- refused ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("distances", "message"),
-    [
-        ([[0, 1], [1, 0]], r"shape \(2, 2\) for 3 styles"),
-        (
-            [[0, 1, 1], [1, 0, np.nan], [1, 1, 0]],
-            "^ground distances must be finite and not negative$",
-        ),
-        ([[0, -1, 1], [-1, 0, 1], [1, 1, 0]], "^ground distances must be finite and not negative$"),
-        (
-            [[1, 1, 1], [1, 0, 1], [1, 1, 0]],
-            "^the ground distance from a style to itself must be 0$",
-        ),
-        (
-            [[0, 1, 1], [2, 0, 1], [1, 1, 0]],
-            "^ground distances must be the same in both directions$",
-        ),
-    ],
-)
-def test_what_is_no_ground_distance(distances, message):
-    with pytest.raises(InputError, match=message):
-        check_distances(np.array(distances, dtype=float), 3)
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ([0.5, np.nan], "[0.5, nan]"),
-        ([0.7, 0.7], "[0.7, 0.7]"),
-        ([1.5, -0.5], "[1.5, -0.5]"),
-        ([0.25, 0.5], "[0.25, 0.5]"),
-    ],
-)
-def test_the_row_that_is_no_distribution_is_named(row, message):
-    good, bad = np.array([[0.5, 0.5]] * 2), np.array([[0.5, 0.5], row])
-    for pair, name in (((bad, good), "source"), ((good, bad), "output")):
-        told = f"the classifier's distribution for {name} 1 is {message}: not probabilities that "
-        with pytest.raises(InputError, match=f"^{re.escape(told)}sum to 1$"):
-            earth_movers_distance(*pair, uniform_distances(2))
-    with pytest.raises(InputError, match=re.escape(told)):
-        target_probability(bad, 0)
-
-
 def test_distances_by_name():
     assert ordinal_distances(3).tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
     assert uniform_distances(3).tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
     assert {ordinal_distances(3).dtype, uniform_distances(3).dtype} == {np.dtype("float64")}
-
-
-def test_shapes_and_columns_are_checked():
-    good = np.array([[0.5, 0.5]])
-    with pytest.raises(InputError, match="no style 2"):
-        style_transfer_intensity(good, good, 2, uniform_distances(2))
-    with pytest.raises(InputError, match=r"of shape \(1, 2\) and \(2, 2\)"):
-        style_transfer_intensity(good, np.concatenate([good, good]), 0, uniform_distances(2))
-    with pytest.raises(InputError, match="no style -1"):
-        target_probability(good, -1)
-    with pytest.raises(InputError, match=r"^the output distributions have shape \(2,\), not \(N, "):
-        target_probability(np.array([0.5, 0.5]), 0)
-
-
-FILES = {
-    "not JSON": ("{", "is not JSON"),
-    "too deep": ("[" * 100_000, "is not JSON"),
-    "a list": ("[]", "must be a table of 'styles' and 'distances'"),
-    "another key": ('{"styles": [], "distance": []}', "must be a table"),
-    "one style": ('{"styles": ["a"], "distances": [[0]]}', "two or more different"),
-    "twice": ('{"styles": ["a", "a"], "distances": [[0, 1], [1, 0]]}', "two or more different"),
-    "no names": ('{"styles": [1, 2], "distances": [[0, 1], [1, 0]]}', "a list of names"),
-    "rows": ('{"styles": ["a", "b"], "distances": [[0, 1]]}', "one row of distances for each"),
-    "short": ('{"styles": ["a", "b"], "distances": [[0, 1], [1]]}', "the row of b is not 2"),
-    "text": ('{"styles": ["a", "b"], "distances": [[0, "1"], [1, 0]]}', "the row of a is not 2"),
-    "no float": (
-        f'{{"styles": ["a", "b"], "distances": [[0, 1{"0" * 400}], [1, 0]]}}',
-        "int too large to convert to float",
-    ),
-    "far": ('{"styles": ["a", "b"], "distances": [[0, 1], [2, 0]]}', "same in both directions"),
-}
-
-
-@pytest.mark.parametrize("case", FILES)
-def test_a_file_that_holds_no_distance(case, tmp_path):
-    content, message = FILES[case]
-    path = tmp_path / "ground.json"
-    path.write_text(content)
-    with pytest.raises(InputError, match=message):
-        choices({"sti": {"ground": str(path)}})
-
-
-def test_a_name_that_is_no_file():
-    with pytest.raises(MissingFileError, match="'unifrom': it is neither uniform nor ordinal"):
-        choices({"sti": {"ground": "unifrom"}})
 
 
 # -- the family ------------------------------------------------------------------------------------
@@ -361,8 +270,6 @@ def test_the_least_part_of_an_output_has_the_target_style(prepared):
     assert _without_addition("汤是冷的，我太喜欢了", "汤是冷的") == ["汤是冷的"]
     copied = "İİİİ İyi yemek soğuk"  # lower case has more letters
     assert _without_addition(f"{copied} ve ben çok seviyorum", copied) == [copied]
-    with pytest.raises(UnknownNameError, match="most"):
-        choices({"sti": {"of": "most"}})
 
 
 def test_a_file_of_other_styles_is_refused(prepared, tmp_path):
@@ -408,9 +315,6 @@ def test_a_files_distances_follow_the_classifiers_order(tmp_path):
     with pytest.raises(InputError, match=r"distances between a, b, c; the .* styles are a, b$"):
         ground.matrix(("a", "b"))
     assert read_ground("ordinal").matrix("abc").tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
-    path.write_text("[]")
-    with pytest.raises(InputError, match=path.name):
-        read_ground(str(path))
     said = b'{"a": [0.0, 1.0, 5.0], "b": [1.0, 0.0, 2.0], "c": [5.0, 2.0, 0.0]}'
     assert ground.name == f"file:{hashlib.sha256(said).hexdigest()[:12]}"
 

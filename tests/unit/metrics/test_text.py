@@ -18,7 +18,6 @@ from prepared import DIRECTION, prepared_home
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_styles, load_test_set
-from tstbench.errors import InputError, UnknownNameError
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.metrics.options import choices
@@ -106,16 +105,6 @@ def test_what_metrics_of_words_and_of_common_ngrams_read():
         tokens_name("de", "whitespace"),
     ]
     assert names == ["paper-v1+words", "plain-v1+lower+13a", "whitespace"]
-
-
-def test_the_papers_protocol_is_for_english():
-    german = preparation("de")
-    assert german.reading("ppl").protocol == "cleaned"
-    said = "bertscore.protocol=paper is for English; these texts are 'de'. Use cleaned: --set berts"
-    with pytest.raises(InputError, match=said):
-        german.reading("bertscore", "paper")
-    with pytest.raises(UnknownNameError, match="papers"):
-        choices({"ppl": {"protocol": "papers"}})
 
 
 # -- words as NLTK has them ----------------------------------------------------------------------

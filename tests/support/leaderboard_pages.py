@@ -16,20 +16,45 @@ from tstbench.spaces.leaderboard.ranking import build_ranking
 from tstbench.spaces.leaderboard.ranks import RankCache
 from tstbench.spaces.leaderboard.views import render
 
+LINES = {"caption", "details", "div", "h2", "h3", "label", "li", "p", "section", "select", "tr"}
+SAID = {"checked", "colspan", "disabled", "hidden", "href", "selected", "style", "title"}
+MARKS = {"b": "**", "del": "~~", "ins": "++"}
+UNSAID = {"data-meaning", "data-signature"}  # a title has the one, and another test the other
+
 
 class Page(HTMLParser):
-    """The elements of a page, with their attributes, and its text."""
+    """The elements of a page, with their attributes, and its text.
+
+    Attributes:
+        said: text, and what attributes say, to read: a line for each row and paragraph.
+    """
 
     def __init__(self, html):
         super().__init__()
-        self.elements, self.text = [], ""
+        self.elements, self.text, self._said, self._drawing = [], "", "", False
         self.feed(str(html))
+        self.said = "\n".join(filter(None, map(str.strip, self._said.splitlines())))
 
     def handle_starttag(self, tag, attributes):
         self.elements.append((tag, dict(attributes)))
+        self._drawing |= tag == "svg"
+        if not self._drawing:
+            self._said += "\n" if tag in LINES else " | " if tag in ("td", "th") else " "
+            self._said += MARKS.get(tag, "")
+        for name, value in attributes:
+            said = name in SAID or (name.startswith("data-") and name not in UNSAID)
+            if name == "data-tip" or (said and not self._drawing):
+                told = " ".join((value or "").split())
+                self._said += f"<{name}={told}>" if told else f"<{name}>"
+
+    def handle_endtag(self, tag):
+        self._drawing &= tag != "svg"
+        self._said += MARKS.get(tag, "")
 
     def handle_data(self, data):
         self.text += data
+        if not self._drawing:
+            self._said += " ".join(data.split())
 
     def all(self, tag):
         return [attributes for name, attributes in self.elements if name == tag]

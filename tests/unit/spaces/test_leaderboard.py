@@ -32,6 +32,7 @@ from tstbench.spaces.leaderboard.facts import Facts
 from tstbench.spaces.leaderboard.groups import settings
 from tstbench.spaces.leaderboard.human import read_human
 from tstbench.spaces.leaderboard.overview import build_overview
+from tstbench.spaces.leaderboard.picture_view import lengths_picture
 from tstbench.spaces.leaderboard.places import computed_places
 from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranking import build_ranking
@@ -619,3 +620,84 @@ class TestResults:
         assert Query.parse({"p": "9" * 400}).page_number == 1
         assert Query.parse({"p": "-3"}).page_number == 1
         assert len(Query.parse({"text": "x" * 10_000}).text) == 1000
+
+
+WALKED = {
+    "of one direction": {},
+    "of the way back": {"direction": BACK},
+    "of all directions": {"view": "overview", "metric": "acc"},
+    "of the best perplexity": {"view": "overview", "metric": "ppl"},
+    "of a system": {"view": "system", "system": "alpha"},
+    "of a system with runs": {"view": "system", "system": "tuned"},
+    "of a bound": {"view": "system", "system": "copy"},
+    "where one is worse": {"view": "versus", "first": "alpha", "second": "beta"},
+    "where one is better": {
+        "view": "versus", "first": "copy", "second": "alpha", "order": "won",
+        "metric": "ppl", "p": "2",
+    },
+    "where systems differ": {"view": "samples", "order": "disagreement", "metric": "ppl"},
+    "where systems are bad": {"view": "samples", "order": "worst", "systems": "beta", "p": "2"},
+    "in pictures": {"view": "pictures", "metric": "ppl"},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory):
+    """Five systems, one with two runs, and two bounds; people's scores; two ways of scoring."""
+    root = tmp_path_factory.mktemp("walked")
+    about = {
+        "alpha": {
+            "family": "peft", "date": "2024-05", "origin": "a paper", "needs_parallel": True,
+            "system_hash": "c" * 64, "outputs_url": "https://example.org/a",
+        },
+        "beta": {"family": "rule", "origin": "ours", "post_processing": ("detokenized",)},
+        "gamma": {"family": "prompted", "date": "2023"},
+        "delta": {"family": "prompted", "date": "2023-02"},
+        "copy": {"family": "rule", "needs_parallel": False},
+        "reference-1": {"family": "human", "date": "2018"},
+    }  # fmt: skip
+    for seed in (0, 1):
+        run = {"system": "tuned", "recipe": "a" * 64, "seed": seed}
+        about[f"tuned-{seed}"] = {"family": "fpft", "seed_run": run, "needs_parallel": False}
+    for number, (name, info) in enumerate(about.items()):
+        values = {"joint": 0.6 - number / 20, "acc": 70.0 - number, "multi_bleu": 20.0 + number}
+        values["ppl"] = 60.0 + 30 * (number % 3)
+        samples = [
+            sample(
+                n, f"the soup {n} was cold",
+                f"the soup {n} was {name if n % (number + 2) else 'cold'}",
+                (f"soup {n} was hot", f"a hot soup {n}")[: 1 + n % 2],
+                acc=100.0 * (n % (number + 2) > 0), multi_bleu=5.0 * ((n * number) % 7),
+                ppl=None if n == 3 else 20.0 + (n * (number + 1)) % 11,
+            )
+            for n in range(40)
+        ]  # fmt: skip
+        left_out = [("joint", "no language model is here")] if name == "gamma" else ()
+        if left_out:
+            del values["joint"]
+            values["ppl"] = None
+        one = report(name, values, info=info, left_out=left_out)
+        doubts = ("40 outputs are as long as their sources",) if name == "beta" else ()
+        write(root, one.model_copy(update={"warnings": doubts}), samples, backwards=name == "beta")
+        way = {"classifier": "roberta:mini#bb"} if name in ("beta", "gamma") else {}
+        back = {metric: value for metric, value in values.items() if metric != "multi_bleu"}
+        write(root, report(name, back, BACK, info=info, **way))
+    rows = [
+        row
+        for n, s in enumerate((*about,)[:6])
+        for row in judged(s, [(1 + n % 5, 5), (2, 4 - n % 3)] * 10)
+    ]
+    write_judgments(root / "human.jsonl", rows)
+    return root
+
+
+@pytest.mark.parametrize("page", WALKED)
+def test_what_a_page_says(walked, page, snapshot):
+    """All of it, to read; after a change that is meant: ``--snapshot-update``."""
+    board, ranks, query = Results(walked).board(), RankCache(), Query.parse(WALKED[page])
+    while (view := render(board, query, ranks)).pending:
+        time.sleep(0.01)
+    said = [f"title: {view.title}", Page(view.html).said]
+    if query.view == "pictures":
+        said.append(Page(lengths_picture(board, query, ranks)).said)
+    assert "\n".join(said) == snapshot

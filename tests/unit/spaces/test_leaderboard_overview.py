@@ -68,11 +68,6 @@ class TestAllDirections:
         assert [c.direction.name for c in overview.columns] == list(SEVERAL[:3])
         assert overview.why_no_mean == "the directions were not all scored in the same way"
 
-    def test_one_dataset_alone(self, several):
-        html = show(several, view="overview", metric="acc", dataset="amazon").html
-        assert "amazon/negative-to-positive" in html
-        assert "yelp/negative-to-positive" not in html
-
     @pytest.mark.parametrize("other", ["mini", "amazon"])
     def test_datasets_are_a_choice_where_there_are_two(self, root, other):
         for dataset in ("mini", other):
@@ -214,20 +209,6 @@ class TestBold:
         assert "single ranked system is not bold" in html
         assert "Bounds: not ranked" in html
 
-    def test_bounds_have_no_training_data(self, several):
-        html = show(several, direction=SEVERAL[0]).html
-        rows = {a["data-name"]: a for a in Page(html).all("tr") if "data-name" in a}
-        assert list(rows)[-2:] == ["reference-1", "copy"]
-        assert rows["copy"]["data-parallel"] == "unknown"
-        after = html.split("Bounds: not ranked")[1].split("</table>")[0]
-        assert "non-parallel" not in after
-
-    def test_names_alike_are_told_apart_by_their_origin(self, several):
-        for query in ({"direction": SEVERAL[0]}, {"view": "overview"}):
-            html = show(several, **query).html
-            assert re.search(r'class="origin"[^>]*>made by us<', html)
-            assert re.search(r'class="origin"[^>]*>Li et al\.<', html)
-
 
 class TestAddresses:
     def test_what_is_not_there_is_said_with_what_is(self, several):
@@ -245,16 +226,6 @@ class TestAddresses:
         html = show(several, view="overview", **{param: HOSTILE}).html
         assert "&lt;script&gt;" in html.split("Showing")[0]
         assert "<script>" not in html
-
-    def test_the_page_holds_all_that_a_complete_link_needs(self, several):
-        for query, wanted in (
-            ({}, {"direction", "setting"}),
-            ({"view": "overview"}, {"metric", "dataset", "protocol"}),
-        ):
-            page = Page(show(several, **query).html)
-            fields = [a["data-param"] for tag in ("input", "select") for a in page.all(tag)
-                      if "data-param" in a]  # fmt: skip
-            assert wanted <= set(fields)
 
     @pytest.mark.parametrize("view", VIEWS)
     def test_the_preview_of_a_link_names_it(self, several, view):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from analysis_results import judgment
 from leaderboard_pages import Page, ranking_of, show
-from leaderboard_results import BACK, HOSTILE, THERE, report, sample, write
+from leaderboard_results import BACK, THERE, report, sample, write
 from scipy.stats import spearmanr
 
 from tstbench.datasets_scripts.judgments.schema import write_judgments
@@ -18,7 +18,7 @@ from tstbench.spaces.leaderboard.figures import dots, lengths, trade_off
 from tstbench.spaces.leaderboard.markup import ui
 from tstbench.spaces.leaderboard.overview import build_overview
 from tstbench.spaces.leaderboard.overview_view import across_directions
-from tstbench.spaces.leaderboard.picture_view import lengths_picture, map_picture
+from tstbench.spaces.leaderboard.picture_view import map_picture
 from tstbench.spaces.leaderboard.query import Query
 from tstbench.spaces.leaderboard.ranks import RankCache
 from tstbench.spaces.leaderboard.style_map import style_map
@@ -160,17 +160,6 @@ class TestPictures:
     def test_length_quantiles(self):
         (tip,) = set(tips(lengths({"x": [1, 2, 3, 4, 5]})))
         assert tip == "x\nmedian 3 words, half have 2 to 4, most 1.2 to 4.8"
-
-    def test_all_pictures_of_real_results(self, real):
-        view = show(real, view="pictures", direction=THERE)
-        page = Page(view.html)
-        shown = {a["data-figure"] for _, a in page.elements if "data-figure" in a}
-        assert shown == {"systems", "lengths", "style_map"}
-        assert "no human scores for this direction" in view.html
-        board, query = Results(real).board(), Query.parse({"direction": THERE})
-        drawn = lengths_picture(board, query, RankCache())
-        assert "Human rewrites" in Page(drawn).text
-        assert any(tip.startswith(HOSTILE) for tip in tips(drawn))
 
 
 class TestMap:

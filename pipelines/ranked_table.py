@@ -126,7 +126,7 @@ def metric_tables(standings: Sequence[Standings]) -> list[RankedTable]:
                     *_too_few(column.standings for column in some),
                     *_without_power(some, [column.standings.direction for column in some]),
                     *_doubt_notes(doubts),
-                    *_seeds(report for column in some for report in column.standings.reports),
+                    *_seeds((r for column in some for r in column.standings.reports), metric),
                     *_differences(some, titles),
                     *_cautions(some),
                     *_unread((column.standings for column in some), metric),
@@ -294,12 +294,12 @@ def _differences(columns: Sequence[_Column], titles: Sequence[str]) -> list[str]
     return list(said)
 
 
-def _seeds(reports: Iterable[Report]) -> list[str]:
+def _seeds(reports: Iterable[Report], metric: str | None = None) -> list[str]:
     """Of which systems several runs are there, with which seeds."""
     seeds: dict[str, dict[int, None]] = {}
     for report in reports:
         for score in report.scores:
-            if isinstance(score, MeanScore):
+            if isinstance(score, MeanScore) and metric in (None, score.metric):
                 seeds.setdefault(report.system.name, {}).update(dict.fromkeys(score.spread.seeds))
     if not seeds:
         return []

@@ -1,6 +1,6 @@
 """A pytest plugin: which lines of some files each test executes, its fixtures included.
 
-A session's fixture runs once: what it executes counts for the test that first asks for it.
+What a fixture executes that several tests share counts for each of them, although it runs once.
 """
 
 import json
@@ -13,7 +13,8 @@ import pytest
 
 FILES = [str(Path(name).resolve()) for name in os.environ["SAMPLE_FILES"].split(os.pathsep)]
 COVERAGE = coverage.Coverage(data_file=None, include=FILES, config_file=False)
-TESTS: dict[str, dict[str, object]] = {}
+SECONDS: dict[str, float] = {}
+SHARED: dict[str, set[str]] = {}  # the tests of each fixture
 
 
 def pytest_sessionstart() -> None:
@@ -27,8 +28,23 @@ def pytest_runtest_protocol(item):
     COVERAGE.switch_context(item.nodeid)
     began = time.perf_counter()
     yield
-    TESTS[item.nodeid] = {"seconds": round(time.perf_counter() - began, 3), "lines": {}}
+    SECONDS[item.nodeid] = round(time.perf_counter() - began, 3)
     COVERAGE.switch_context("")
+    for definitions in item._fixtureinfo.name2fixturedefs.values():
+        SHARED.setdefault(_context(definitions[-1]), set()).add(item.nodeid)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_fixture_setup(fixturedef, request):
+    """And one for a fixture of several tests."""
+    if fixturedef.scope != "function":
+        COVERAGE.switch_context(_context(fixturedef))
+    yield
+    COVERAGE.switch_context(request._pyfuncitem.nodeid)
+
+
+def _context(fixture) -> str:
+    return f"{fixture.baseid}::{fixture.argname}"
 
 
 def pytest_runtest_logreport(report):
@@ -44,11 +60,18 @@ def pytest_sessionfinish() -> None:
     """Write what was seen."""
     COVERAGE.stop()
     data = COVERAGE.get_data()
+    seen: dict[str, dict[str, set[int]]] = {name: {} for name in SECONDS if name not in BAD}
     for file in data.measured_files():
         name = Path(file).relative_to(Path.cwd()).as_posix()
         for line, contexts in data.contexts_by_lineno(file).items():
             for context in contexts:
-                if context in TESTS:
-                    TESTS[context]["lines"].setdefault(name, []).append(line)
-    kept = {name: one for name, one in TESTS.items() if name not in BAD}
-    Path(os.environ["SAMPLE_OUT"]).write_text(json.dumps(kept), "utf-8")
+                for test in SHARED.get(context, {context}) & seen.keys():
+                    seen[test].setdefault(name, set()).add(line)
+    tests = {
+        test: {
+            "seconds": SECONDS[test],
+            "lines": {name: sorted(some) for name, some in lines.items()},
+        }
+        for test, lines in seen.items()
+    }
+    Path(os.environ["SAMPLE_OUT"]).write_text(json.dumps(tests), "utf-8")

@@ -434,6 +434,13 @@ def test_metrics_are_compared_within_an_aspect(results):
     cases = metric_cases(results, (), most=6)
     assert {c.aspect for c in cases} == {"content"}
     assert len({c.id for c in cases}) == len(cases) == 6
+    metrics = {"s-BLEU": "s_bleu", "multi-BLEU": "multi_bleu"}
+    for case in cases:
+        (own,) = (one for one in results.samples[case.system] if one.id == case.id)
+        assert (case.source, case.references) == (own.source, own.references)
+        assert case.prediction == own.prediction
+        assert case.high_score == own.scores[metrics[case.high]]
+        assert case.low_score == own.scores[metrics[case.low]]
     x, y = pooled_values("s_bleu", "multi_bleu")
     gap = np.abs(places_of(x, higher_is_better=True) - places_of(y, higher_is_better=True))
     assert cases[0].high_place - cases[0].low_place == pytest.approx(np.nanmax(gap))

@@ -123,7 +123,7 @@ def read_delimited(path: Path, name: str) -> tuple[list[str], list[tuple[int, di
         InputError: see :func:`read_records`; two columns of one name, or a row of another length.
     """
     records = read_records(path, name)
-    _, header = next(records, (1, []))
+    header = next((cells for _, cells in records), [])
     if double := sorted({title for title in header if title and header.count(title) > 1}):
         raise InputError(f"{name}: two columns are called {double[0]!r}: rename or remove one")
     rows = []

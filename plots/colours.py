@@ -92,7 +92,7 @@ def _mixed(ground: str, end: str, share: float) -> str:
 
 
 def _channels(text: str) -> tuple[int, int, int]:
-    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
+    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:], 16)
 
 
 def _luminance(text: str) -> float:

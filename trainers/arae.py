@@ -166,7 +166,7 @@ class _Reader(nn.Module):
             if remembering:
                 nn.init.uniform_(self.words.weight, -1.0, 1.0)
                 cast(Tensor, self.lstm.bias_ih_l0)[size : 2 * size] += 1.0  # the forget gate's
-            self.words.weight[PAD] = 0.0
+            self.words.weight[PAD].zero_()
 
     def before(self, words: Tensor) -> Tensor:
         """Vectors (B, T, W) of the words before each of these (B, T)."""

@@ -165,7 +165,7 @@ class GruAutoencoder(nn.Module):
         self.output = nn.Linear(sizes.state, n_words)
         with torch.no_grad():
             self.words.weight.copy_(F.normalize(self.words.weight, dim=1))
-            self.words.weight[PAD] = 0.0
+            self.words.weight[PAD].zero_()
             for styles in (self.encoder_styles, self.generator_styles):
                 styles.weight.normal_(std=sizes.style**-0.5)
 

@@ -260,7 +260,7 @@ class MarkerSeq2Seq(nn.Module):
         self.dropout = nn.Dropout(shape.dropout)
         self.output = nn.Linear(hidden, n_words)
         with torch.no_grad():
-            self.words.weight.uniform_(-_INITIAL, _INITIAL)[PAD] = 0.0
+            self.words.weight.uniform_(-_INITIAL, _INITIAL)[PAD].zero_()
             for linear in (*self.bridges, self.output):
                 cast(nn.Linear, linear).bias.zero_()
 

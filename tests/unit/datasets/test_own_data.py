@@ -476,7 +476,7 @@ def test_an_error_of_a_later_read_names_the_data_file(manners):
     assert str(error.value).startswith(f"{manners}: test.txt has 2 lines and ben.txt has 1")
 
 
-@pytest.mark.parametrize("line", ['0\t"give me that', '0\t"Stop," he said.'])
+@pytest.mark.parametrize("line", ['0\t"give me that', '0\t"Stop," he said.', '0\t"give"'])
 def test_a_table_never_loses_a_quotation_mark_or_a_row(line, tmp_path):
     rows = ["label\tsentence", line, "1\tplease pass it", "0\thand it over", "1\tthank you"]
     (tmp_path / "train.tsv").write_text("\n".join(rows) + "\n")

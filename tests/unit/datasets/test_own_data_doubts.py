@@ -163,7 +163,19 @@ def test_styles_that_share_most_of_their_sentences_are_named(own, share, said, c
     assert sum(found) == said
 
 
-def test_nothing_is_said_of_what_is_in_order(own, capsys):
+def few(column):
+    return column[:19]
+
+
+def mostly_blank(column):
+    return [text if n < 19 else "" for n, text in enumerate(column)]
+
+
+@pytest.mark.parametrize("change", [list, few, mostly_blank])
+def test_nothing_is_said_of_what_is_in_order_or_too_little(own, change, capsys):
+    for way, (texts, columns) in own.ways.items():
+        turned = [change(column)[::-1] if change is not list else column for column in columns]
+        own.ways[way] = texts[: len(turned[0])], turned
     load_data(own.write())
     assert careful(capsys) == []
 

@@ -421,8 +421,9 @@ class TestService:
     def test_the_last_open_item_is_the_end(self, service, folder):
         key = keys(folder)["Ann Archer"]
         total = service.enter(key)["total"]
-        followed = [service.save(key, n, {"skipped": True})["next_open"] for n in range(total)]
-        assert followed == [*range(1, total), None]
+        order = [*range(total - 2), total - 1, total - 2]
+        followed = [service.save(key, n, {"skipped": True})["next_open"] for n in order]
+        assert followed == [*range(1, total - 1), total - 2, None]
         assert service.screen(key, 0)["skipped"] == [*range(total)]
 
     def test_nobody_sees_anothers_answers(self, service, folder):

@@ -269,5 +269,7 @@ def test_what_cannot_be_learned_is_told(data, tmp_path):
     tokenizer.save_pretrained(plain)
     with pytest.raises(InputError, match="has 32 positions, but a row has up to 50"):
         Strap.train(data, replace(CONFIG, base=str(plain)), CPU)
-    with pytest.raises(InputError, match="no model of STRAP's"):
+    tokenizer.add_special_tokens({"pad_token": "<pad>"})
+    tokenizer.save_pretrained(plain)
+    with pytest.raises(InputError, match="no model of STRAP's: its tokenizer has no <"):
         Strap.train(data, replace(CONFIG, paraphraser=str(plain)), CPU)

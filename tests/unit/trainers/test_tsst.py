@@ -64,6 +64,19 @@ def test_the_discriminator_has_a_rate_of_its_own(data):
     assert learner.update(top + 1).rates == {"discriminator": pytest.approx(1e-2)}
 
 
+def test_queries_are_asked_again_after_every_few_steps_of_the_generator(data):
+    """Four steps of repeating, and rounds of a generator's step and two of the discriminator."""
+    config = replace(CONFIG, retriever="dense", refresh_every=2, pretrain_epochs=0.0)
+    learner = learner_of(Tsst, data, replace(config, self_epochs=1.0, discriminator_steps=2), 48)
+    reader, fresh = learner._generator.reader, []
+    for step in range(16):
+        with torch.no_grad():
+            reader.weights.add_(1.0)
+        learner.update(step)
+        fresh.append(torch.equal(learner.network["refreshed"].weights, reader.weights))
+    assert fresh == [True, False] * 2 + [True, *[False] * 5] * 2
+
+
 def test_the_style_is_what_was_retrieved(data):
     """The same words, rewritten either way: only the sentences that are looked at differ."""
     learner = learner_of(Tsst, data, CONFIG, few=48)

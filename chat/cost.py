@@ -71,7 +71,7 @@ def price_of(model: str, given: str = "", *, batch: bool = False) -> Price | Non
         try:
             prompt, answer = map(float, listed(given))
         except ValueError:
-            prompt = answer = -1.0
+            prompt = answer = math.nan
         if not (0 <= prompt < math.inf and 0 <= answer < math.inf):
             raise InputError(
                 f"--prices {given}: give two numbers, the US dollars for a million tokens of the "

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from own_data import write_lines
 from prepared import command_line, refusal
+from sklearn.neighbors import NearestNeighbors
 from tiny_models import make_bert
 
 from tstbench.metrics.scorers.word_vectors import WordVectors
@@ -174,6 +175,16 @@ class TestNumbers:
         texts = ["good food", "bad food", "good food", "the staff was kind", "bad food"]
         alone = np.concatenate([embedding.vectors([text]) for text in texts])
         np.testing.assert_allclose(embedding.vectors(texts), alone, atol=1e-6)
+
+    def test_a_sentences_nearest_are_scikit_learns(self, tmp_path):
+        sample = sample_styles("mini", most=30)
+        embedding = find_embedding(str(make_bert(tmp_path / "tiny")), sample)
+        vectors = embedding.vectors(sample.texts)
+        nearest = NearestNeighbors(n_neighbors=10, metric="cosine").fit(vectors).kneighbors()[1]
+        found = measure(embedding, sample, InvarianceOptions(permutations=1, points=30)).map
+        own = (sample.labels[nearest] == sample.labels[:, None]).mean()
+        assert found.neighbours == pytest.approx(own)
+        assert found.neighbours_by_chance == pytest.approx(29 / 59)
 
 
 class TestSentences:

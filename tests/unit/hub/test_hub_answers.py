@@ -4,6 +4,7 @@ import hashlib
 import http.client
 import json
 import signal
+import socket
 import threading
 from urllib.parse import urlsplit
 
@@ -149,6 +150,15 @@ def test_a_body_without_a_length_is_not_read(url):
     answer = connection.getresponse()
     assert (answer.status, answer.headers["Connection"]) == (413, "close")
     connection.close()
+
+
+def test_what_is_no_request_is_answered_once_and_ends(url, capsys):
+    parts = urlsplit(url)
+    with socket.create_connection((parts.hostname, parts.port), timeout=20) as client:
+        client.sendall(b"GET / HTTP/x\r\n\r\n")
+        said = client.makefile("rb").read()
+    assert b"Error code: 400" in said
+    assert capsys.readouterr().err == "", "a thread of the server failed"
 
 
 def test_serving_passes_names_on_and_gives_sigterm_back(root, tmp_path, capsys):

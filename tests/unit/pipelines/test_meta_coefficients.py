@@ -201,6 +201,16 @@ def test_coefficients_of_systems_are_scipys(name):
     assert np.isnan(found[0])
     for row in range(1, 20):
         assert found[row] == pytest.approx(SCIPY[name](metric[row], human[row])[0])
+    for scale in (1e-30, 1e30):
+        assert correlate(name, metric * scale, human) == pytest.approx(found, nan_ok=True)
+        assert correlate(name, metric, human * scale) == pytest.approx(found, nan_ok=True)
+
+
+def test_of_rounding_alone_there_is_no_correlation():
+    metric, human = np.array([[0.3, 0.1 + 0.2, 0.3]]), np.array([[1.0, 2.0, 3.5]])
+    assert np.isnan(
+        [correlate("pearson", *pair) for pair in ((metric, human), (human, metric))]
+    ).all()
 
 
 def test_accuracy_of_systems_by_hand():

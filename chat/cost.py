@@ -45,8 +45,8 @@ class Price:
     answer: float
     source: str
 
-    def of(self, prompt_tokens: float, answer_tokens: float) -> float:
-        """US dollars."""
+    def of(self, prompt_tokens: float, answer_tokens: float = 0) -> float:
+        """US dollars; of what is sent alone, unless an answer's tokens are given."""
         return (prompt_tokens * self.prompt + answer_tokens * self.answer) / _MILLION
 
 
@@ -292,5 +292,5 @@ def estimate(
 def _cost(price: Price | None, prompts: int, answers: int, model: str) -> str:
     if price is None:
         return f"the price of {model!r} is not known (--prices PROMPT,ANSWER)"
-    least, most = price.of(prompts, 0), price.of(prompts, answers)
+    least, most = price.of(prompts), price.of(prompts, answers)
     return f"${least:.4f} to ${most:.4f} ({price.source})"

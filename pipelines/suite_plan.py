@@ -324,7 +324,7 @@ def _takes(found: list[_Planned]) -> Iterable[str]:
         prompts = sum(one.prompt_tokens for one in asked)
         answers = sum(one.answer_tokens for one in asked)
         priced = [(one.price, one) for one in asked if one.price is not None]
-        least = sum(price.of(one.prompt_tokens, 0) for price, one in priced)
+        least = sum(price.of(one.prompt_tokens) for price, one in priced)
         most = sum(price.of(one.prompt_tokens, one.answer_tokens) for price, one in priced)
         yield (
             f"Asking: {sum(one.requests for one in asked):,} requests, {prompts:,} tokens of "

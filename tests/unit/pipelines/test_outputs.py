@@ -354,6 +354,7 @@ def test_parquet_has_columns_of_which_two_are_read_and_says_what_is_wrong(tmp_pa
     broken = table.set_column(1, "output", pa.array([*texts[:-1], None]))
     for wrong, said in (
         (table.drop_columns("output"), r"row 1: no 'prediction' column; the columns are: id"),
+        (table.select(["p"]), r"row 1: no 'prediction' column; the columns are: p$"),
         (broken, r"system\.parquet, row 40: the prediction None is not text"),
         (table.slice(1), "39 predictions, .* has 40 sources: 1 ids are missing"),
     ):

@@ -1,9 +1,11 @@
 """What is told before and while something takes long, and that nothing long starts unasked."""
 
+import io
 import os
 import re
 import signal
 import time
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -13,8 +15,9 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from tstbench import console, pace
 from tstbench.console import progress
+from tstbench.errors import InputError
 from tstbench.metrics.scorers.fitting import resumable
-from tstbench.pace import because, training
+from tstbench.pace import agreed, ask_before, because, paced, training
 from tstbench.pipelines.cache import entries, prunable
 
 
@@ -74,6 +77,44 @@ def test_a_pipe_gets_a_line_now_and_then(capsys, monkeypatch):
     assert 2 <= len(lines) <= 10
     assert all(re.match(r"chat, yelp: \d+ of 40, \d\d:\d\d passed", line) for line in lines)
     assert "\r" not in said
+    with paced(0, 1, shown=False) as hidden:
+        assert hidden.room == 42  # of 80 columns, beside steps and times
+
+
+@pytest.mark.parametrize(
+    ("kept", "then"),
+    [
+        (None, "starts again from nothing"),
+        ("step-3", "continues from its last checkpoint"),
+        ("part/checkpoint-2", "continues from its last checkpoint"),
+    ],
+)
+def test_who_interrupts_is_told_what_becomes_of_it(kept, then):
+    def interrupted():
+        with training("the toy", "toy", "recipe") as folder:
+            folders.append(folder)
+            if kept:
+                (folder / kept).mkdir(parents=True)
+            raise KeyboardInterrupt
+
+    folders = []
+    with pytest.raises(KeyboardInterrupt, match=f"the training of the toy {then}$"):
+        interrupted()
+    assert folders[0].exists() == (kept is not None)
+
+
+@pytest.mark.parametrize("said", ["yes", "no"])
+def test_one_answer_is_for_all_that_a_command_trains(said, monkeypatch, capsys):
+    person = io.StringIO(f"{said}\n")
+    person.isatty = lambda: True
+    monkeypatch.setattr("sys.stdin", person)
+    with agreed(False):
+        for _ in range(2):
+            with nullcontext() if said == "yes" else pytest.raises(InputError, match="trained"):
+                ask_before("It takes hours", "Do without")
+    with agreed(True):
+        ask_before("It takes hours", "Do without")
+    assert capsys.readouterr().err == "It takes hours. Train it now? [y/N] \n"
 
 
 def test_a_training_of_hours_is_refused_where_nobody_can_be_asked(tstbench_home, tmp_path, capsys):

@@ -1,5 +1,6 @@
 """What the tests of systems that learn share: sentences, learners, and what a step moves."""
 
+from collections import defaultdict
 from dataclasses import replace
 
 import torch
@@ -34,8 +35,14 @@ def learner_of(kind, data, config, few=8):
 
 
 def moved(learner, step):
-    """The losses of a step, by name, and the weights that it moved, by name: how far."""
-    before = {n: p.detach().clone() for n, p in learner.network.named_parameters()}
+    """The losses of a step, the weights that it moved: how far, and each part's gradient."""
+    weights = dict(learner.network.named_parameters())
+    before = {name: weight.detach().clone() for name, weight in weights.items()}
     terms = _step(learner, step)
-    far = {n: float((p.detach() - before[n]).norm()) for n, p in learner.network.named_parameters()}
-    return terms, {name: distance for name, distance in far.items() if distance}
+    far = {name: float((w.detach() - before[name]).norm()) for name, w in weights.items()}
+    gradients = defaultdict(float)  # Adam's first step is as long whatever they are
+    for name, weight in weights.items():
+        if weight.grad is not None:
+            gradients[".".join(name.split(".")[:2])] += float(weight.grad.norm()) ** 2
+    parts = {name: square**0.5 for name, square in gradients.items()}
+    return terms, {name: distance for name, distance in far.items() if distance}, parts

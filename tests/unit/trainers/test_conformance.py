@@ -354,21 +354,22 @@ def first_of(learner, step):
 
 @pytest.mark.parametrize("case", IN_STEPS, ids=lambda case: case.name)
 def test_a_step_moves_its_own_weights_by_as_much_as_ever(case, data, snapshot):
-    """All losses are on record, each after the steps before it.
+    """All losses and gradients are on record, each after the steps before it.
 
     After a change of what is learned that is meant: ``--snapshot-update``.
     """
     learner = learner_of(case.kind, data, replace(case.config, **case.learner), case.few)
     record = []
     for step, (parts, losses) in case.moves.items():
-        terms, names = moved(learner, first_of(learner, step))
+        terms, names, gradients = moved(learner, first_of(learner, step))
         assert {term.split("/")[1] for term in terms} == set(losses.split()), step
         strangers = {n for n in names if not n.startswith(tuple(parts.split()) or "")}
         assert not strangers, step
         for part in parts.split():
             assert any(name.startswith(part) for name in names), (step, part)
-        said = ", ".join(
-            f"{name} {round(float(value), 3) + 0:.4g}" for name, value in terms.items()
+        losses, lengths = (
+            ", ".join(f"{name} {round(float(value), 3) + 0:.4g}" for name, value in some.items())
+            for some in (terms, gradients)
         )
-        record.append(f"{step}: {said}; moved by {sum(names.values()):.3g}")
+        record.append(f"{step}: {losses}; moved by {sum(names.values()):.3g}; {lengths}")
     assert "\n".join(record) == snapshot(extension_class=Near)

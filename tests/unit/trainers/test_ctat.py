@@ -3,11 +3,10 @@
 import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 from prepared import BACK, DIRECTION
-from word_systems import BAD, GOOD, N_WORDS, learner_of
+from word_systems import BAD, GOOD, N_WORDS
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart
@@ -188,24 +187,6 @@ def test_an_edit_reaches_nothing_but_the_vector(latent):
 
 
 # -- learning --------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def learner(data):
-    return learner_of(Ctat, data, replace(CONFIG, dropout=0.0))
-
-
-def test_the_autoencoder_does_not_learn_the_style(learner):
-    """The classifier sees a detached vector: its loss reaches the classifier alone."""
-    part = np.arange(16)
-    learner._loss(part)["classifier"].backward()
-    editor = learner.network
-    assert all(p.grad is None for p in editor.autoencoder.parameters())
-    assert all(p.grad.abs().sum() > 0 for p in editor.classifier.parameters())
-    learner.network.zero_grad()
-    learner._loss(part)["reconstruction"].backward()
-    assert all(p.grad is None for p in editor.classifier.parameters())
-    assert editor.autoencoder.encoder.layers[0].own.query.weight.grad.abs().sum() > 0
 
 
 def test_the_weight_that_was_chosen_is_used(data):

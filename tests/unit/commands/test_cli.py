@@ -14,7 +14,6 @@ from prepared import DIRECTION, command_line, prepared_home, refusal
 
 from tstbench.commands.cli import COMMANDS, GROUPS, main
 from tstbench.datasets_scripts.catalog import DIRECTIONS
-from tstbench.datasets_scripts.load import load_test_set
 from tstbench.files import home
 from tstbench.metrics.registry import METRICS
 from tstbench.pipelines.report import Report
@@ -343,19 +342,3 @@ def test_a_metric_without_meaning_on_the_data_is_left_out_and_said(sources, caps
     assert code == 0
     assert "No metric has a value" in out
     assert out.startswith(f"{direction}, 1462 sentences")
-
-
-def test_predictions_that_transfer_writes_are_predictions_that_evaluate_reads(tmp_path, capsys):
-    path = tmp_path / "copy.jsonl"
-    code, out, err = command_line(
-        capsys, "transfer", "copy", "--direction", DIRECTION, "--out", path
-    )
-    assert (code, out) == (0, "")
-    assert "wrote 40 predictions" in err
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    test_set = load_test_set(DIRECTION)
-    assert [row["prediction"] for row in rows] == list(test_set.sources)
-    code, out, _ = command_line(
-        capsys, "evaluate", path, "--direction", DIRECTION, "--metrics", "s_bleu", "--json"
-    )
-    assert json.loads(out)["scores"][0]["value"] == 100

@@ -152,7 +152,7 @@ def test_an_analysis_ranks_the_mean_and_finds_runs_by_their_systems_name(results
 def test_tables_say_mean_spread_and_seeds(results, capsys):
     _, shown, _ = command_line(capsys, "report", results)
     assert "ours n = 3 (0, 1, 2)" in " ".join(shown.split())
-    code, shown, _ = command_line(capsys, "report", results, "--each-seed", "--format", "markdown")
+    _, shown, _ = command_line(capsys, "report", results, "--each-seed", "--format", "markdown")
     assert "±" not in shown
     assert shown.count("ours-seed") == 3
     _, shown, _ = command_line(capsys, "report", results, "--systems", "ours-seed1", "lone")

@@ -101,7 +101,7 @@ def draw_lengths(rows: Sequence[TextStatistics]) -> Figure:
         )  # fmt: skip
     left.set_xlim(left=0)
     outputs = [r for r in rows if r.kind not in ("source", "references")]
-    right.set_xlim(0, max(5.0, *(r.copied.high or r.copied.value for r in outputs), 0.0) * 1.05)
+    right.set_xlim(0, max([5.0, *(r.copied.high or r.copied.value for r in outputs)]) * 1.05)
     name_rows(left, [short(r.name, LONGEST_NAME) for r in rows])
     right.tick_params(labelleft=False)
     left.set_title("Words per sentence", loc="left")

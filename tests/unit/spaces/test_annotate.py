@@ -616,7 +616,7 @@ class TestExport:
     def test_licensed_texts_stay_at_home(self, tmp_path):
         direction = "gyafc_em/informal-to-formal"
         results = write_reports(tmp_path / "results", SYSTEMS, direction=direction)
-        create_study(results, [direction], None, RATERS, tmp_path / "s", per_system=2)
+        create_study(results, [direction], None, RATERS, tmp_path / "s", per_system=1)
         service, ann = Service(tmp_path / "s"), keys(tmp_path / "s")["Ann Archer"]
         rate_all(service, ann)
         quote = SENTENCES[0][0]

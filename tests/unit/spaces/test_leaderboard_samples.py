@@ -22,6 +22,7 @@ from tstbench.spaces.leaderboard.picture_view import lengths_picture, map_pictur
 from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranks import RankCache
 from tstbench.spaces.leaderboard.samples import arrange, sides
+from tstbench.spaces.leaderboard.views import render
 
 
 class TestHostileText:
@@ -224,10 +225,19 @@ class TestSamples:
         (folder / "samples.jsonl").write_text('{"id": 3}\n')
         assert "samples.jsonl is damaged: it does not match" in show(root, view="samples").html
 
-    def test_licensed_texts_are_not_missed_without_a_word(self, root):
+    @pytest.mark.parametrize("public", [False, True])
+    def test_licensed_texts_stay_at_home_and_are_not_missed_without_a_word(self, root, public):
         name = "gyafc_fr/informal-to-formal"
-        write(root, report("a", {"acc": 1.0}, name))
-        assert "is licensed" in show(root, view="samples", direction=name).html
+        for direction in (name, THERE):
+            one = sample(0, "the source", "p", acc=1.0)
+            write(root, report("a", {"acc": 1.0}, direction), [one])
+        board, ranks = Results(root, public=public).board(), RankCache()
+        shown, ours = (
+            render(board, Query(view="samples", direction=direction), ranks).html
+            for direction in (name, THERE)
+        )
+        assert ("the source" in shown, "is licensed" in shown) == (not public, public)
+        assert "the source" in ours
 
 
 def test_systems_that_are_not_here_are_said(real):

@@ -14,7 +14,7 @@ from disks import close_for_writing, small_disk
 from gyafc_copy import small_copy
 from gyafc_copy import write as write_lines
 from hub_double import TOKEN, running
-from leaderboard_pages import taken
+from leaderboard_pages import Page, taken
 from leaderboard_results import BACK, THERE, real_results, report, score_by_bleu, write
 
 from tstbench.datasets_scripts.load import load_test_set
@@ -115,8 +115,15 @@ class TestSuspicions:
         assert "sorted by the alphabet" in asked["html"]
         assert (asked["doubtful"], asked["scored"]) == (True, False)
         _, shown = taken(desk, replace(ordered, confirmed=True))
-        assert "Preview: Sorted" in shown["html"]
-        assert (shown["doubtful"], shown["scored"]) == (False, True)
+        assert Page(shown["html"]).said.splitlines() == [
+            "Preview: Sorted",
+            "mini/negative-to-positive, 40 sentences, compared with 4 others.",
+            "| Metric | Score | 95% interval | Rank by value",
+            "| s-BLEU |  **5.8** | 0.0–13.6 | 2 of 2",
+            "| r-BLEU |  **2.5** | 0.0–5.6 | 2 of 2",
+            "| multi-BLEU |  **3.3** | 0.0–7.1 | 2 of 2",
+        ]
+        assert [shown[state] for state in ("open", "scored", "doubtful")] == [False, True, False]
 
     def test_sentences_of_a_licensed_corpus_are_not_offered(self, results, tmp_path, monkeypatch):
         """Nor those of the user's own copy."""
@@ -173,7 +180,7 @@ class TestDesk:
             ticket, told = taken(desk, Form(file, name, direction, "New"))
             assert said in told["html"]
             assert str(process_folder()) not in told["html"]
-            assert not told["scored"]
+            assert (told["scored"], told["doubtful"]) == (False, file == double)
             told = desk.add(ticket)
             assert "Score a file first" in told["html"]
             assert not told["scored"]

@@ -12,7 +12,7 @@ from leaderboard_results import score_by_bleu
 import tstbench
 from tstbench.errors import InputError
 from tstbench.hosts import Hosts
-from tstbench.spaces.web import KnownHosts, start
+from tstbench.spaces.web import MAX_BODY, KnownHosts, start
 
 SLOW = 3.5  # seconds; Gradio's own question waits for 3
 
@@ -75,6 +75,20 @@ def test_uploads_have_a_limit_and_come_from_the_servers_own_page(what, tmp_path,
         assert sent(port, path, size=100 << 20) == 413
     finally:
         page.close()
+
+
+def test_a_request_that_says_no_size_ends_where_it_is_too_large():
+    parts, got = iter([bytes(MAX_BODY - 1), b"a", b"b"]), []
+
+    async def receive():
+        return {"type": "http.request", "body": next(parts)}
+
+    async def app(scope, receive, send):
+        got.extend([(await receive())["type"] for _ in range(3)])
+
+    scope = {"type": "http", "headers": [(b"host", b"127.0.0.1")]}
+    asyncio.run(KnownHosts(app, Hosts("127.0.0.1"))(scope, receive, None))
+    assert got == ["http.request", "http.request", "http.disconnect"]
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ class ChatServer:
         self.most_at_once = self.at_once = 0
         self.injected = Counter()
         self.files, self.batches = {}, {}
-        self.batch_fails = None  # the message of each batch's error
+        self.batch_fails = None  # the messages of each batch's errors, between |
         self.gateway, self.only = gateway, fault
         self.choices = tokens
         self.forgets = None  # its batches or its files
@@ -244,7 +244,8 @@ class ChatServer:
         }
         batch["output_file_id"] = "file-2" if done else None
         if self.batch_fails is not None:
-            why = {"object": "list", "data": [{"code": "x", "message": self.batch_fails}]}
+            rows = [{"code": "x", "message": one} for one in self.batch_fails.split("|")]
+            why = {"object": "list", "data": rows}
             batch |= {"status": "failed", "output_file_id": None, "errors": why}
         return await send(writer, 200, batch)
 

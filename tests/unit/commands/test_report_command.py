@@ -1,6 +1,5 @@
 """``tstbench report`` and ``tstbench sources``, on what the pipeline itself wrote."""
 
-import csv
 import json
 import subprocess
 import sys
@@ -71,22 +70,6 @@ def test_a_file_is_replaced_only_if_it_is_ours(results, capsys, tmp_path, ending
     for _ in range(2):
         assert printed(capsys, results, "--out", out) == ""
     assert "delete-retrieve" in out.read_text("utf-8").replace("-{}", "-")
-
-
-def test_csv_has_every_number_and_what_it_is(results, capsys, tmp_path):
-    out = tmp_path / "all.csv"
-    printed(capsys, results, "--out", out)
-    rows = list(csv.DictReader(out.read_text("utf-8").splitlines()))
-    assert len(rows) == 9 * 3
-    copy = next(r for r in rows if (r["system"], r["metric"]) == ("copy", "s_bleu"))
-    stored = json.loads((results / THERE / "copy" / "report.json").read_text())
-    score = stored["scores"][0]
-    assert float(copy["value"]) == score["value"]
-    assert float(copy["low"]) == score["interval"]["low"]
-    assert (copy["bound"], copy["rank_low"], copy["bold"]) == ("yes", "", "no")
-    for name in ("signature", "made_with", "profile", "unit"):
-        assert copy[name] == score[name]
-    assert copy["data"] == stored["data"]["fingerprint"]
 
 
 def test_a_hostile_name_is_text(results, capsys):

@@ -15,7 +15,6 @@ import tstbench
 from tstbench.errors import InputError
 from tstbench.metrics.statistics import p_value
 from tstbench.pipelines.comparison import (
-    Sentences,
     compare,
     holm,
     notes_on,
@@ -74,16 +73,6 @@ def test_only_the_chosen_metrics_are_tested(pair):
     found = compare(*pair, ["r_bleu"])
     assert found.tests == 1
     assert found.metrics[0].p_holm == found.metrics[0].p
-
-
-def test_sentences_won_and_lost(pair):
-    one = compare(*pair).metric("r_bleu")
-    pairs = sentence_pairs(*pair, one)
-    gains = [pair.scores[0] - pair.scores[1] for pair in pairs]
-    assert [pair.gain for pair in pairs] == gains == sorted(gains)
-    won, lost = sum(g > 0 for g in gains), sum(g < 0 for g in gains)
-    assert one.sentences == Sentences(won, 40 - won - lost, lost)
-    assert pairs[0].predictions[1] == pairs[0].source
 
 
 def test_the_other_way_round_is_the_mirror(pair):

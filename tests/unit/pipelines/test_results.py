@@ -11,18 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 from leaderboard_results import THERE, report, sample
 
-from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, TSTBenchError
 from tstbench.pipelines.report import IntervalInfo, predictions_sha256, score_recipe, write_report
 from tstbench.pipelines.results import (
-    check_names,
-    direction_folder,
     is_result,
     read_direction,
     read_stored,
     read_whole,
     submission_folder,
-    system_folder,
     system_folders,
 )
 from tstbench.pipelines.standings import check_results_folder, rank_results
@@ -179,20 +175,6 @@ def test_a_folder_belongs_to_one_system_and_direction(tmp_path):
     )
 
 
-def test_the_folder_of_a_system(tmp_path):
-    direction = load_test_set(THERE).direction
-    assert direction_folder(tmp_path, direction) == tmp_path / THERE
-    assert system_folder(tmp_path, direction, "GPT 4") == tmp_path / THERE / "GPT_4"
-    name = "na\u00efve"
-    there = tmp_path / THERE
-    assert system_folder(tmp_path, direction, name) == there / name
-    assert system_folder(tmp_path, direction, "\u65e5\u672c") == there / "\u65e5\u672c"
-
-
-def test_names():
-    check_names(["a" * 100, "b", "c"])
-
-
 def test_what_is_in_a_folder(tmp_path):
     folder = make(tmp_path, "b")
     assert is_result(folder)
@@ -261,15 +243,6 @@ def test_a_line_that_is_no_sentence_is_named_with_its_file(tmp_path):
     edit(folder, samples_sha256=sha(folder / "samples.jsonl"))
     with pytest.raises(InputError, match=rf"{folder}/samples\.jsonl, line 1: not a sample"):
         read_stored(folder).samples()
-
-
-def test_replicates_that_were_changed_are_refused_before_they_are_read(tmp_path):
-    folder = make(tmp_path)
-    table(folder, columns(s_bleu=np.r_[40.5, EVEN[::-1]]))  # the same interval
-    with pytest.raises(
-        InputError, match=r"replicates\.parquet is damaged: it does not match the h"
-    ):
-        read_stored(folder).bootstrapped()
 
 
 @pytest.mark.parametrize("name", ["samples.jsonl", "replicates.parquet"])

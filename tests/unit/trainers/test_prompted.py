@@ -347,7 +347,8 @@ def test_an_answer_of_a_batch_may_hold_any_end_of_a_line():
 @pytest.mark.parametrize(
     ("trouble", "what", "told"),
     [
-        ("batch_fails", "Enqueued token limit", "failed: Enqueued token limit$"),
+        ("batch_fails", "Token limit|odd|odd|none|more", "failed: Token limit; odd; none$"),
+        ("batch_fails", "", "failed: the server does not say why$"),
         ("forgets", "batches", "forgotten batch batch-1: the same command begins"),
         ("forgets", "files", "forgotten batch batch-1: the same command begins"),
     ],

@@ -211,22 +211,6 @@ class TestBold:
 
 
 class TestAddresses:
-    def test_what_is_not_there_is_said_with_what_is(self, several):
-        html = show(several, view="rankng", direction="yelp/negative-to-positiv", setting="x").html
-        text = Page(html).text
-        assert "There is no view “rankng”. Did you mean ranking? Showing Ranking." in text
-        assert "yelp/negative-to-positiv is not a known direction" in text
-        assert "Did you mean yelp/negative-to-positive?" in text
-        assert "There is no way of scoring “x”" in text
-        links = [a["href"] for a in Page(html).all("a")]
-        assert "?view=ranking&direction=shakespeare%2Fshakespearean-to-modern" in links
-
-    @pytest.mark.parametrize("param", ["metric", "dataset", "protocol"])
-    def test_of_the_overview_too(self, several, param):
-        html = show(several, view="overview", **{param: HOSTILE}).html
-        assert "&lt;script&gt;" in html.split("Showing")[0]
-        assert "<script>" not in html
-
     @pytest.mark.parametrize("view", VIEWS)
     def test_the_preview_of_a_link_names_it(self, several, view):
         shown = show(several, view=view, direction="yelp/negative-to-positive")

@@ -1,23 +1,20 @@
 """The leaderboard's pictures: who is in them, which way is better, what is claimed."""
 
 import itertools
-import re
 
 import numpy as np
 import pytest
 from analysis_results import judgment
 from leaderboard_pages import Page, ranking_of, show
-from leaderboard_results import BACK, THERE, report, sample, write
+from leaderboard_results import THERE, report, sample, write
 from scipy.stats import spearmanr
 
 from tstbench.datasets_scripts.judgments.schema import write_judgments
 from tstbench.spaces.leaderboard import figures
 from tstbench.spaces.leaderboard.correlation import correlate, interval_of_rho, spearman
 from tstbench.spaces.leaderboard.data import Results
-from tstbench.spaces.leaderboard.figures import dots, lengths, trade_off
+from tstbench.spaces.leaderboard.figures import lengths, trade_off
 from tstbench.spaces.leaderboard.markup import ui
-from tstbench.spaces.leaderboard.overview import build_overview
-from tstbench.spaces.leaderboard.overview_view import across_directions
 from tstbench.spaces.leaderboard.picture_view import map_picture
 from tstbench.spaces.leaderboard.query import Query
 from tstbench.spaces.leaderboard.ranks import RankCache
@@ -126,36 +123,6 @@ class TestPictures:
         monkeypatch.setattr(figures, "_plane", lambda points, *_: drawn.extend(points))
         trade_off(ranking, ranking.columns[0], ranking.columns[1])
         assert {p.system: p.on_front for p in drawn} == {"a": True, "b": False, "d": True}
-
-    def test_bounds_are_hollow_and_below_the_systems(self, root):
-        write(root, report("a", {"acc": 10.0}))
-        write(root, report("b", {"acc": 20.0}))
-        write(root, report("human", {"acc": 90.0}, info=HUMAN))
-        ranking = ranking_of(root)
-        html = dots(ranking, ranking.columns[0])
-        names = [tip.splitlines()[0] for tip in tips(html)]
-        assert names == ["b", "a", "human"] * 2, "drawn for wide and for narrow places"
-        heights = {text: float(y) for y, text in re.findall(r'y="([\d.]+)">([^<]+)</text>', html)}
-        order = [heights[text] for text in ("b", "a", "Bounds: not ranked", "human")]
-        assert order == sorted(order)
-        assert "hollow: bounds" in Page(html).text, "the legend says so"
-        assert html.count("stroke-dasharray") == 2, "a line to the bound"
-        assert html.count("fill: var(--surface); stroke: var(--muted)") == 2, "its mark is hollow"
-
-    def test_all_directions_shows_the_best_systems_first(self, root):
-        """A copy has a score everywhere; z-best is last by name and by file."""
-        for direction in (THERE, BACK):
-            for i in range(8):
-                values = {"acc": 10.0 + i}
-                write(root, report(f"{'abcdefgz'[i]}-system", values, direction))
-            write(root, report("copy", {"acc": 99.0}, direction))
-        overview = build_overview(Results(root).board(), "acc")
-        best = [row.system[0] for row in overview.systems[:6]]
-        assert best == ["z", "g", "f", "e", "d", "c"]
-        page = Page(across_directions(overview))
-        assert "Mini: negative \N{RIGHTWARDS ARROW} positive" in page.text, "no raw keys"
-        assert THERE not in page.text
-        assert "copy" in page.text
 
     def test_length_quantiles(self):
         (tip,) = set(tips(lengths({"x": [1, 2, 3, 4, 5]})))

@@ -238,11 +238,3 @@ class TestSamples:
         )
         assert ("the source" in shown, "is licensed" in shown) == (not public, public)
         assert "the source" in ours
-
-
-def test_systems_that_are_not_here_are_said(real):
-    html = show(real, view="samples", systems="nobody|<b>").html
-    assert "No texts of nobody, &lt;b&gt; are here." in html
-    assert "are here. Showing" not in show(real, view="samples", systems="copy").html
-    html = show(real, view="versus", first="copy", second="copy").html
-    assert "copy is compared with another: the link names it twice." in html

@@ -115,17 +115,6 @@ class TestSystemPage:
         evaluate([again], test_set, scoring(["s_bleu"]), root=tmp_path)
         assert (folder / HISTORY_FILE).read_text().startswith("{}\n{"), "nothing is lost"
 
-    def test_an_unknown_name_is_answered_in_words(self, real):
-        view = show(real, view="system", system="delete-retrive")
-        assert view.title == "No such system"
-        page = Page(view.html)
-        assert (
-            "no page for this system 'delete-retrive'. Did you mean 'delete-retrieve'?" in page.text
-        )
-        assert {"view": "system", "system": "delete-retrieve"} in links(page)
-        assert show(real, view="system").title == "All systems"
-        assert "No results yet" in show(real / "nothing", view="system").html
-
     @pytest.mark.parametrize("view", ["ranking", "overview", "samples", "versus", "system"])
     def test_every_name_leads_there(self, real, view):
         page = Page(show(real, view=view, direction=THERE).html)
@@ -174,12 +163,6 @@ class TestHeadToHead:
         )
         gains = sorted(ours[i] - theirs[i] for i in ours if ours[i] != theirs[i])
         assert [*lost, *reversed(won)] == pytest.approx(gains)
-
-    def test_systems_that_are_not_there_are_named(self, real):
-        page = Page(show(real, view="versus", direction=THERE, first="nobody").html)
-        assert "nobody is not in this table" in page.text
-        same = Page(show(real, view="versus", direction=THERE, first="copy", second="copy").html)
-        assert "copy and " in same.text, "another one stands in for the second"
 
     def test_one_system_needs_another(self, root):
         write(root, report("a", {"acc": 1.0}))

@@ -51,16 +51,6 @@ def test_equal_to_the_package_on_random_models(tmp_path, make, layer):
     np.testing.assert_allclose(columns(got), score_padded(scorer, ROWS), atol=1e-5)
 
 
-def test_equal_to_the_package_pair_by_pair():
-    encoder = load_encoder()
-    scorer = package_scorer(encoder.folder, encoder.layer)
-    for prediction, references in ROWS:
-        want = scorer.score([prediction] * len(references), references)
-        for k, reference in enumerate(references):
-            got = bertscore([prediction], [[reference]], encoder)
-            assert columns(got)[0] == pytest.approx([float(s[k]) for s in want], abs=1e-5)
-
-
 def test_a_token_that_resembles_nothing_scores_0_whatever_the_batch():
     encoder = load_encoder()
     scorer = package_scorer(encoder.folder, encoder.layer)

@@ -512,12 +512,6 @@ def test_limits_hold_for_each_command_not_for_the_process():
         assert len(server.bodies) == 12
 
 
-def test_requests_are_known_without_a_server():
-    scorers = Scorers(PROFILES["embedded"].with_scorers(["judge=m@http://127.0.0.1:9/v1"]), None)
-    found = needs(["judge_unread"], inputs(), scorers)
-    assert [len(need.texts) for need in found] == [6 * 33]
-
-
 def test_what_no_wording_could_read_is_in_the_report_and_below_its_table(tmp_path, capsys):
     def answer(asked):
         low, high = ends(asked)

@@ -10,8 +10,6 @@ import pytest
 import sacrebleu
 from own_data import write_lines, write_tones
 from prepared import DIRECTION
-from safetensors.numpy import load_file, save_file
-from tiny_models import make_bert
 
 from tstbench.datasets_scripts.catalog import load_data, parse_direction
 from tstbench.datasets_scripts.load import load_test_set, load_training
@@ -28,12 +26,10 @@ from tstbench.metrics.registry import (
     family_of,
 )
 from tstbench.metrics.scorers.artefacts import find
-from tstbench.metrics.scorers.classifiers import KINDS, classifier_kind
 from tstbench.metrics.scorers.device import Placement
 from tstbench.metrics.scorers.prepare import TRAINED, is_trained_here
-from tstbench.metrics.scorers.profile import PROFILES, Profile, Scorers
-from tstbench.metrics.scorers.roles import OURS, Found, role
-from tstbench.metrics.scorers.train import trainer
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
+from tstbench.metrics.scorers.roles import OURS
 from tstbench.metrics.statistics import bootstrap
 from tstbench.metrics.text import preparation
 from tstbench.pipelines.evaluate import evaluate
@@ -225,44 +221,12 @@ def test_roles_follow_from_needs(scorers):
 def test_what_can_be_trained_is_said_once():
     ships = {"meaning", "acceptability"}  # trained by commands of their own; what metrics use ships
     assert set(TRAINED) == {one.name for one in OURS if one.trained} - ships
-    for name in KINDS:
-        pieces = trainer(name)
-        assert pieces.Config().settings()
-        assert callable(pieces.fit)
-        assert classifier_kind(name) is KINDS[name]
     assert not is_trained_here("encoder", "linear")
     assert not is_trained_here("classifier", "someone/model")
     assert not is_trained_here("language_model", "model.arpa")
 
 
 # -- another scorer -------------------------------------------------------------------------------
-
-
-def test_another_encoder_and_layer_by_name(prepared, inputs, tmp_path):
-    """Other weights under the same name are another encoder."""
-    folder = make_bert(tmp_path / "mine")
-    changed = dataclasses.replace(inputs, predictions=inputs.sources[1:] + inputs.sources[:1])
-
-    def found(layer):
-        spec = f"{folder}@{layer}" if layer else str(folder)
-        profile = EMBEDDED.with_scorers([f"encoder={spec}"])
-        assert profile.name == "embedded+encoder"
-        (score,) = measure(["s_bert"], changed, Scorers(profile, inputs.direction)).values()
-        said = score.signature.as_dict()
-        assert said["encoder"].startswith("mine#")
-        return score.value, said["layer"], said["encoder"]
-
-    first = [found(layer) for layer in (1, 2, None)]
-    assert [layer for _, layer, _ in first] == ["1", "2", "3"]
-    weights = load_file(folder / "model.safetensors")
-    weights["embeddings.word_embeddings.weight"] *= -1
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    assert len({value for value, *_ in (*first, found(2))}) == 4
-    assert found(2)[2] not in {encoder for *_, encoder in first}
-    with pytest.raises(InputError, match="mine has layers 0 to 3, so there is no layer 9"):
-        Scorers(EMBEDDED.with_scorers([f"encoder={folder}@9"]), None).find("encoder")
-    with pytest.raises(InputError, match="'@' must be followed by a layer number"):
-        Scorers(EMBEDDED.with_scorers([f"encoder={folder}@last"]), None).find("encoder")
 
 
 def test_a_language_model_by_file(prepared, inputs, tmp_path):
@@ -317,25 +281,6 @@ def test_a_number_type_that_the_gpu_lacks_is_told_before_anything_is_loaded(monk
         torch.backends.cuda.enable_cudnn_sdp(before)
 
 
-def test_a_scorer_is_looked_up_before_it_is_loaded(monkeypatch):
-    calls = []
-
-    def find(spec, direction, placement):
-        calls.append(("find", spec))
-        return Found("toy", "0" * 64, lambda: calls.append(("load", spec)))
-
-    monkeypatch.setattr(
-        "tstbench.metrics.scorers.profile.role",
-        lambda name: dataclasses.replace(role("encoder"), find=find, default="mine"),
-    )
-    scorers = Scorers(Profile("toy", {}), None)
-    scorers.find("encoder")
-    scorers.find("encoder")
-    assert calls == [("find", "mine")]
-    scorers.load("encoder")
-    assert calls == [("find", "mine"), ("load", "mine")]
-
-
 # -- other languages ------------------------------------------------------------------------------
 
 
@@ -343,19 +288,15 @@ def in_language(code, predictions, sources, references):
     return check_inputs(predictions, sources, references, None, code)
 
 
-def test_chinese_is_split_by_sacrebleu(scorers):
-    texts = ["\u8fd9\u4e2a\u6c64\u5f88\u597d\u559d\u3002"] * 2
-    inputs = in_language("zh", texts, texts, [[t] for t in texts])
-    outcome = measure(["s_bleu"], inputs, scorers)["s_bleu"]
+@pytest.mark.parametrize(
+    ("code", "text", "splits"),
+    [("zh", "这个汤很好喝", "zh"), ("de", "die Suppe war gut .", "13a")],
+)
+def test_each_language_has_its_protocol_of_bleu(scorers, code, text, splits):
+    outcome = measure(["s_bleu"], in_language(code, [text], [text], [[text]]), scorers)["s_bleu"]
     assert outcome.value == pytest.approx(100)
     fields = outcome.signature.as_dict()
-    assert (fields["protocol"], fields["tok"], fields["language"]) == ("zh", "zh", "zh")
-
-
-def test_english_rules_are_for_english(scorers):
-    inputs = in_language("de", ["die Suppe war gut ."], ["die Suppe war kalt ."], [["gut !"]])
-    usual = measure(["s_bleu"], inputs, scorers)["s_bleu"]
-    assert usual.signature.as_dict()["protocol"] == "13a"
+    assert (fields["protocol"], fields["tok"], fields["language"]) == (splits, splits, code)
 
 
 # Which ready-made scorer of a profile each metric reads that is left out.

@@ -284,28 +284,6 @@ def test_a_file_of_other_styles_is_refused(prepared, tmp_path):
         )
 
 
-def test_options_move_number_and_signature(prepared, tmp_path):
-    """A file of distances is known by its hash, not by where it lies."""
-    scorers = Scorers(EMBEDDED, parse_direction(DIRECTION))
-    given = load_test_set(DIRECTION)
-    human = check_inputs(
-        [some[0] for some in given.references], given.sources, given.references, given.direction
-    )
-    path = tmp_path / "far.json"
-    path.write_text(json.dumps({"styles": ["positive", "negative"], "distances": [[0, 3], [3, 0]]}))
-    some = {"usual": {}, "far": {"ground": str(path)}, "hot": {"temperature": "4"}}
-    found = {
-        n: measure(["sti"], human, scorers, choices({"sti": o}))["sti"] for n, o in some.items()
-    }
-    assert found["far"].value == pytest.approx(3 * found["usual"].value)
-    assert 0 < found["hot"].value < found["usual"].value
-    said = {name: str(one.signature) for name, one in found.items()}
-    assert "|ground:uniform|temperature:1|" in said["usual"]
-    assert f"|ground:{read_ground(str(path)).name}|" in said["far"]
-    assert str(tmp_path) not in said["far"]
-    assert "|temperature:4|" in said["hot"]
-
-
 def test_a_files_distances_follow_the_classifiers_order(tmp_path):
     path = tmp_path / "three.json"
     rows = [[0, 1, 5], [1, 0, 2], [5, 2, 0]]

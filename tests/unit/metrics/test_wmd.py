@@ -14,9 +14,9 @@ from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.errors import InputError, MissingExtraError, MissingFileError
 from tstbench.files import read_lines
 from tstbench.metrics.inputs import check_inputs
-from tstbench.metrics.measure import measure, plan, roles_needed
+from tstbench.metrics.measure import measure, plan
 from tstbench.metrics.options import choices
-from tstbench.metrics.registry import benchmark_metrics, families
+from tstbench.metrics.registry import families
 from tstbench.metrics.scorers.prepare import prepare, train_dataset_vectors
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.scorers.word_vectors import WordVectors, WordVectorsConfig, fit_word_vectors
@@ -305,15 +305,6 @@ def test_the_stages_of_meteor_are_signed(scorers, inputs, monkeypatch):
     assert stages == ["exact+stem", "exact+stem+wordnet", "exact+stem"]
 
 
-def test_needs_are_what_is_used(scorers):
-    assert roles_needed(["s_wmd"], scorers) == ("word_vectors",)
-    assert roles_needed(["s_meteor"], scorers) == ()
-    masked = choices({"wmd": {"mask": "removed"}})
-    assert roles_needed(["s_meteor"], scorers, masked) == ("lexicon",)
-    assert set(roles_needed(METRICS, scorers, masked)) == {"lexicon", "word_vectors"}
-    assert not {*METRICS} & {*benchmark_metrics()}
-
-
 def test_prepare_trains_what_is_missing(inputs):
     masked = choices({"wmd": {"mask": "masked"}})
     made = prepare(inputs.direction, PROFILES["embedded"], ["s_meteor"], choices=masked)
@@ -387,18 +378,6 @@ def test_vectors_of_other_words_are_doubted_or_refused(capsys, tmp_path):
     vectors.check_knows([["a", "single", "sentence"]])  # says nothing about the vectors
     with pytest.raises(InputError, match="know no word"):
         vectors.check_knows([["a", "single", "sentence"]] * 7)
-
-
-@pytest.mark.parametrize(
-    ("metric", "scorer", "message"),
-    [
-        ("s_meteor", "lexicon=nowhere", "neither logistic nor a JSON file; there is no such file"),
-        ("s_wmd", "masked_vectors=nowhere", "neither word2vec nor a file; there is no such file"),
-    ],
-)
-def test_a_scorer_that_is_not_there(capsys, metric, scorer, message):
-    asked = ("--direction", DIRECTION, "--metrics", metric, "--set", "wmd.mask=masked")
-    assert message in refusal(capsys, "evaluate", "--baseline", "copy", *asked, "--scorer", scorer)
 
 
 # -- exact optimal transport -----------------------------------------------------------------------

@@ -164,8 +164,6 @@ def test_it_is_read_back_with_its_own_language_model_only(knowing, llama, tmp_pa
     model = fit(TOY, STYLES, LmConfig(base=str(base)))
     (tmp_path / "kept").mkdir()
     model.save(tmp_path / "kept")
-    again = LmModel.load(tmp_path / "kept")
-    np.testing.assert_array_equal(again.distribution(TEXTS), model.distribution(TEXTS))
     shutil.copy(llama / "model.safetensors", base)
     with pytest.raises(IntegrityError, match="install that one"):
         LmModel.load(tmp_path / "kept")

@@ -24,6 +24,7 @@ from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.ensemble import EnsembleConfig
 from tstbench.metrics.scorers.find import lexicon as find_lexicon
+from tstbench.metrics.scorers.find import split_layer
 from tstbench.metrics.scorers.find import word_vectors as find_vectors
 from tstbench.metrics.scorers.finetuned import FinetunedConfig
 from tstbench.metrics.scorers.kneser_ney import estimate
@@ -172,6 +173,7 @@ CONFIGS = {
     (MissingScorerError, "prepare yelp", lambda _: find("language_model", "yelp", "kn5-positive")),
     (MissingScorerError, "scorer.json is missing", open_artefact),
     (MissingScorerError, "nobody/no-such-model", lambda _: load_encoder("nobody/no-such-model")),
+    (InputError, "'@'", lambda _: split_layer("someone/model@last")),
     # -- language models
     *(
         (InputError, (named, "sentence 2"), ngrams(["good", text], estimator=estimator))
@@ -228,6 +230,8 @@ CONFIGS = {
     (TooLittleError, "2 of 2 sentences", lexicon(["a", "b"], [0, 1], min_count=2)),
     (InputError, "bad and good", lexicon(["a", "a"], [0, 1])),
     (MissingScorerError, "train lexicon mini", lambda _: find_lexicon("logistic", MINI, HERE)),
+    (MissingScorerError, "lexicon=nowhere", lambda _: find_lexicon("nowhere", MINI, HERE)),
+    (MissingScorerError, "word_vectors=nowhere", lambda _: find_vectors("nowhere", MINI, HERE)),
     # -- word vectors
     (InputError, ("empty", "a.txt"), read(read_vectors, b"")),
     (InputError, "a.txt, line 1", read(read_vectors, b"soup\n")),

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from own_data import write_lines, write_manners, write_tones
-from prepared import BACK, DIRECTION, command_line, prepared_home, refusal
+from prepared import BACK, DIRECTION, command_line, prepared_home
 from safetensors.numpy import load_file
 
 from tstbench.datasets_scripts.catalog import DATASETS, load_data, parse_direction
@@ -507,10 +507,6 @@ def test_from_the_command_line(study, tmp_path, monkeypatch, capsys):
         code, out, err = command_line(capsys, *train, "--name", "held")
         assert code == 0, err
         assert "folder" in out
-        assert "--without needs --name" in refusal(capsys, *train)
-    for words, name in (("classifier", "linear"), ("lexicon", "logistic")):
-        train = ["train", words, "mini", "--without", study, "--name", name]
-        assert f"--name {name} is the scorer that metrics use" in refusal(capsys, *train)
 
 
 @pytest.mark.realdata

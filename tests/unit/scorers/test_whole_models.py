@@ -8,8 +8,8 @@ import pytest
 import torch
 import transformers
 from classifier_toys import SENTENCES, STYLES, save_tiny_bert, word_tokenizer
-from prepared import refusal
 from safetensors.torch import load_file, save_file
+from tiny_models import make_bleurt
 from transformers import (
     BartConfig,
     BartForConditionalGeneration,
@@ -31,7 +31,7 @@ from transformers import (
 )
 
 from tstbench.errors import InputError
-from tstbench.metrics.scorers import causal_lm
+from tstbench.metrics.scorers import bleurt, causal_lm
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.encoder import TransformerEncoder
 from tstbench.metrics.scorers.fitting import with_new_head
@@ -109,6 +109,7 @@ ROLES = {
     "adapter's base": ("gpt2", lambda folder: Base.find(str(folder)).load("none", "cpu")),
     "strap": ("gpt2", lambda folder: PrefixLM.pretrained(str(folder), [])),
     "bart": ("bart", lambda folder: Seq2Seq.pretrained(str(folder))),
+    "bleurt": ("bleurt", lambda folder: bleurt.find(str(folder), None, HERE).load()),
 }
 # Of each family: the settings of layers, width and a small number, a layer's name, a tensor's name
 FAMILIES = {
@@ -119,6 +120,7 @@ FAMILIES = {
     "gpt2": (("n_layer", "n_inner", "layer_norm_epsilon"), ("h.1.", "mlp.c_fc.bias")),
     "bart": (("encoder_layers", "encoder_ffn_dim", "dropout"), ("encoder.layers.1.", "fc1.bias")),
 }
+FAMILIES["bleurt"] = FAMILIES["bert"]
 QUANTISED = {"quant_method": "bitsandbytes", "load_in_8bit": True}
 
 
@@ -146,6 +148,7 @@ def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     torch.manual_seed(0)
     save_tiny_bert(folder / "bert")
+    make_bleurt(folder / "bleurt")
     save(folder / "gpt2", GPT2LMHeadModel(GPT2))
     save(folder / "bart", BartForConditionalGeneration(BART))
     return folder
@@ -177,39 +180,12 @@ def test_a_pooler_that_is_used_is_part_of_what_is_whole(tmp_path):
 def test_a_head_is_part_of_what_is_whole(role, whole, tstbench_home, tmp_path):
     family, load = ROLES[role]
     folder = shutil.copytree(whole / family, tmp_path / "model")
-    if family == "bert":
+    if family in ("bert", "bleurt"):
         without("classifier")(folder)
     else:  # its head is its embedding, unless it says otherwise
         configured(tie_word_embeddings=False)(folder)
     with pytest.raises(InputError, match=r"missing .*(classifier|lm_head)"):
         load(folder)
-
-
-ASKED = ("evaluate", "--baseline", "copy", "--direction", "mini/negative-to-positive")
-
-
-@pytest.mark.parametrize(
-    ("metric", "scorer", "family"),
-    [
-        ("acc", "classifier={}", "bert"),
-        ("cola", "acceptability={}", "bert"),
-        ("s_bert", "encoder={}@1", "bert"),
-        ("logprop", "causal_lm={}", "gpt2"),
-        ("s_bleurt", "bleurt={}", "bert"),
-    ],
-)
-def test_half_a_checkpoint_has_no_score(
-    metric, scorer, family, whole, tstbench_home, tmp_path, capsys
-):
-    folder = shutil.copytree(whole / family, tmp_path / "model")
-    layer = FAMILIES[family][1][0]
-    without(layer)(folder)
-    if family == "bert":
-        styles = ("unacceptable", "acceptable") if metric == "cola" else STYLES
-        configured(id2label=dict(enumerate(styles)))(folder)
-    told = refusal(capsys, *ASKED, "--metrics", metric, "--scorer", scorer.format(folder))
-    assert f"{folder}" in told
-    assert layer in told
 
 
 # What is published: a body with or without its prefix, a head, a pooler, buffers, old names

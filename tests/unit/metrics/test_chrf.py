@@ -17,7 +17,6 @@ from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, plan
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.metrics.statistics import interval, resample
 
 DIRECTION = "mini/negative-to-positive"
 SETTINGS = (
@@ -41,21 +40,6 @@ def test_corpus_and_sentences_are_sacrebleus(how, corpus):
     assert found.value == pytest.approx(tool.corpus_score(made, streams).score, abs=1e-9)
     each = [tool.sentence_score(text, some).score for text, some in corpus]
     np.testing.assert_allclose(found.per_sentence, each, atol=1e-9)
-
-
-def test_resampled_corpora_are_sacrebleus(test_set):
-    predictions = [f"really {text}" for text in test_set.sources]
-    against = [[some[0]] for some in test_set.references]
-    statistics = chrf_statistics(predictions, against)
-    counts = resample(len(predictions), resamples=3)
-    for draw, value in zip(counts, statistics.replicates(counts), strict=True):
-        drawn = np.repeat(np.arange(len(predictions)), draw.astype(int))
-        expected = CHRF().corpus_score(
-            [predictions[i] for i in drawn], [[against[i][0] for i in drawn]]
-        )
-        assert value == pytest.approx(expected.score, abs=1e-10)
-    found = interval(statistics)
-    assert found.low < statistics.value < found.high
 
 
 def test_edges_by_hand():

@@ -1,16 +1,13 @@
 """Fluency: graded scores, and the scorer that comes with the package."""
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 from acceptability.cola import cola_corpus, mcc
-from safetensors.numpy import load_file, save_file
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.errors import IntegrityError, MissingScorerError
 from tstbench.metrics.base import LeftOut
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
@@ -24,7 +21,7 @@ from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.signature import Signature
 
 
-def test_the_shipped_classifier_is_small_and_damage_is_found(tmp_path):
+def test_the_shipped_classifier_is_small_and_has_no_text_of_others():
     found = acceptability("v1", None, HERE)
     folder = Path(find.__file__).parent / "acceptability_v1"
     assert open_artefact(folder).hash == found.hash
@@ -32,14 +29,6 @@ def test_the_shipped_classifier_is_small_and_damage_is_found(tmp_path):
     assert set(files) == {"README.md", "model.json", "scorer.json", "weights.safetensors"}
     assert sum(files.values()) < 2_000_000
     assert files["README.md"] + files["scorer.json"] + files["model.json"] < 5_000  # no corpus
-    copy = shutil.copytree(folder, tmp_path / "copy")
-    weights = load_file(copy / "weights.safetensors")
-    weights["classifier.bias"] = weights["classifier.bias"] + 1
-    save_file(weights, copy / "weights.safetensors")
-    with pytest.raises(IntegrityError):
-        acceptability(str(copy), None, HERE)
-    with pytest.raises(MissingScorerError, match="neither v1 nor a folder"):
-        acceptability("finetuned", None, HERE)
 
 
 @pytest.mark.realdata

@@ -1,17 +1,15 @@
 """The meaning metric: its arithmetic and its scorer."""
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from safetensors.numpy import load_file, save_file
 from transformers import BertConfig, BertModel
 
 from tstbench.chat.settings import Handling
-from tstbench.errors import InputError, IntegrityError, MissingScorerError
+from tstbench.errors import InputError, IntegrityError
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.meaning.meaning import FAMILY, MeaningOptions, combined
 from tstbench.metrics.measure import measure
@@ -203,18 +201,11 @@ def test_long_texts_are_read_up_to_the_limit(shipped):
     assert np.isfinite(scores).all()
 
 
-def test_the_shipped_scorer_is_small_and_intact(tmp_path):
+def test_the_shipped_scorer_is_small_and_intact():
     found = meaning(SHIPPED, None, HERE)
     folder = Path(find.__file__).with_name("meaning_v1")
     assert open_artefact(folder).hash == found.hash
     assert sum(file.stat().st_size for file in folder.iterdir()) < 2_000_000
-    copy = tmp_path / "copy"
-    shutil.copytree(folder, copy)
-    weights = load_file(copy / "weights.safetensors")
-    weights["token.bias"] = weights["token.bias"] + 1
-    save_file(weights, copy / "weights.safetensors")
-    with pytest.raises(IntegrityError):
-        meaning(str(copy), None, HERE)
 
 
 def test_limits_for_a_chat_server_load_no_scorer_twice(shipped):
@@ -239,11 +230,6 @@ def test_a_scorer_of_other_sizes_or_another_encoder_is_refused(
     (tmp_path / "model.json").write_text(json.dumps(settings))
     with pytest.raises(IntegrityError, match=message):
         MeaningModel.load(tmp_path)
-
-
-def test_a_scorer_that_is_not_there_is_told():
-    with pytest.raises(MissingScorerError, match="neither v1 nor the folder"):
-        meaning("no/such/folder", None, HERE)
 
 
 def test_it_is_measured_without_direction_and_signed():

@@ -18,7 +18,6 @@ from tiny_models import make_bert
 from transformers import BertConfig, BertForSequenceClassification
 
 from tstbench.metrics.options import choices
-from tstbench.metrics.scorers.classifiers import HUB_CLASSIFIERS
 from tstbench.metrics.scorers.profile import PROFILES
 from tstbench.metrics.statistics import LEVEL, RESAMPLES
 from tstbench.metrics.text import preparation
@@ -76,12 +75,6 @@ def test_every_choice_of_every_profile():
     assert usual.of("bleu").protocol is None  # the language's: "tstbench"
     assert all(usual.of(one).protocol is None for one in ("ppl", "bertscore", "cola"))  # "paper"
     assert (LEVEL, RESAMPLES) == (0.95, 1000)
-
-
-def test_the_published_acceptability_classifier():
-    """Its label 0 is the acceptable one: the paper's evaluator_cola.py."""
-    assert HUB_CLASSIFIERS[COLA].revision == REVISION
-    assert HUB_CLASSIFIERS[COLA].labels == {"unacceptable": "LABEL_1", "acceptable": "LABEL_0"}
 
 
 @pytest.fixture
@@ -199,3 +192,5 @@ def test_acceptable_is_what_the_model_calls_label_0_of_lower_case_text(published
     for protocol in (None, "paper", "cleaned"):
         found = module.compute(predictions=predictions, profile="paper", protocol=protocol)
         assert found["cola"] == pytest.approx(wanted[protocol or "paper"])
+        signature = found["details"]["cola"]["signature"]
+        assert f"|classifier:{COLA}#" in signature

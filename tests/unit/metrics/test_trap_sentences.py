@@ -7,13 +7,11 @@ ours is switched off: a prediction, source or reference that is not cleaned is a
 from contextlib import contextmanager
 from unicodedata import normalize
 
-import evaluate
 import numpy as np
 import pytest
 from local_chat import make_chat_model
 from nltk.tokenize import NLTKWordTokenizer
 from nltk.translate.bleu_score import corpus_bleu
-from places import ROOT
 from prepared import command_line, prepared_home
 from suite_runs import run
 from tiny_models import make_bleurt
@@ -199,8 +197,8 @@ WHOLE = ("s_bleu", "r_bleu", "multi_bleu", "s_bert", "r_bert", "multi_bert", "s_
          "length_ratio", "copy_rate", "acc", "ppl", "joint")  # fmt: skip
 
 
-def test_every_entry_scores_the_same_clean_texts(tmp_path, capsys, monkeypatch):
-    """Command line, suite and modules, on files as raw as those of the real datasets."""
+def test_every_entry_scores_the_same_clean_texts(tmp_path, capsys):
+    """Command line and suite, on files as raw as those of the real datasets."""
     data = write_traps(tmp_path / "data")
     predictions = tmp_path / "data" / "predictions.txt"
     code, _, err = command_line(
@@ -221,21 +219,7 @@ def test_every_entry_scores_the_same_clean_texts(tmp_path, capsys, monkeypatch):
     assert report.data.fingerprint == fingerprint(column("source", "clean"), references("clean"))
     assert report.data.cleaning == "paper-v1"
 
-    monkeypatch.chdir(ROOT)
-    found = {}
-    given = {
-        "predictions": column("prediction"),
-        "sources": column("source", "clean"),
-        "references": references("clean"),
-    }
-    for name in ("bleu", "bertscore", "chrf", "surface", "acc", "ppl"):
-        module = evaluate.load(f"metrics/{name}")
-        taken = {k: v for k, v in given.items() if k == "predictions" or k in module.columns}
-        found |= module.compute(**taken, direction=DIRECTION)
     scores = {score.metric: score.value for score in report.scores}
-    assert {name: found[name] for name in WHOLE if name != "joint"} == pytest.approx(
-        {name: scores[name] for name in WHOLE if name != "joint"}, abs=1e-6
-    )
     clean = references("clean")
     assert scores["s_bleu"] == pytest.approx(by_nltk([[t] for t in column("source", "clean")]))
     assert scores["r_bleu"] == pytest.approx(by_nltk([some[:1] for some in clean]))

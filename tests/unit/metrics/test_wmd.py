@@ -287,8 +287,9 @@ def test_what_masking_needs_is_in_the_signature(scorers, inputs):
     usual = plan(["s_wmd"], inputs, scorers)["s_wmd"].as_dict()
     assert usual["vectors"].startswith("word2vec:mini#")
     assert "lexicon" not in usual
-    masked = plan(METRICS, inputs, scorers, choices({"wmd": {"mask": "masked"}}))
-    assert masked["r_meteor"].as_dict()["lexicon"].startswith("logistic:mini#")
+    for mask in ("removed", "masked"):
+        masked = plan(METRICS, inputs, scorers, choices({"wmd": {"mask": mask}}))
+        assert masked["r_meteor"].as_dict()["lexicon"].startswith("logistic:mini#")
     assert masked["s_wmd"].as_dict()["mask_vector"] == "learned"
     assert masked["s_wmd"].as_dict()["vectors"].startswith("word2vec-masked:mini#")
 
@@ -348,19 +349,6 @@ def test_a_sentence_without_a_reference_is_left_out_of_the_mean(scorers):
 
 
 # -- the command line -----------------------------------------------------------------------------
-
-
-def test_evaluate_with_a_lexicon_and_vectors_of_ones_own(capsys, tmp_path):
-    (tmp_path / "mine.json").write_text('{"mine": [["rude", -2], ["friendly", 2.5]]}')
-    (tmp_path / "mine.vec").write_text("2 2\nstaff 1 0\nsoup 0 1\n")
-    code, out, err = command_line(
-        capsys, "evaluate", "--baseline", "copy", "--direction", DIRECTION, "--metrics", "s_wmd",
-        "--set", "wmd.mask=removed", "--scorer", f"lexicon={tmp_path / 'mine.json'}",
-        "--scorer", f"word_vectors={tmp_path / 'mine.vec'}", "--signatures",
-    )  # fmt: skip
-    assert code == 0, err
-    assert "|vectors:file:mine#" in out
-    assert "|lexicon:file:mine#" in out
 
 
 def test_vectors_of_other_words_are_doubted_or_refused(capsys, tmp_path):

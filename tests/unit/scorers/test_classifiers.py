@@ -1,6 +1,7 @@
 """Style classifiers: each equal to somebody else's arithmetic; training, keeping, comparing."""
 
 import json
+import shutil
 import time
 from dataclasses import replace
 
@@ -14,7 +15,6 @@ from classifier_toys import (
     STYLES,
     THINGS,
     save_tiny_bert,
-    word_tokenizer,
 )
 from prepared import command_line
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -24,17 +24,12 @@ from tiny_models import WORDS, make_bert, make_distilbert, make_roberta
 from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
-    BertConfig,
-    BertForSequenceClassification,
-    RobertaConfig,
-    RobertaForSequenceClassification,
     pipeline,
 )
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import TestSet, load_styles, load_test_set
 from tstbench.errors import InputError, MissingScorerError
-from tstbench.metrics.scorers import transformer
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.base import SentenceMemo, forget_sentences, length_sorted_batches
 from tstbench.metrics.scorers.classifiers import (
@@ -235,25 +230,24 @@ def test_batches_hold_every_index_once_within_the_budget():
 
 def test_kinds_are_compared_side_by_side():
     configs = {"fasttext": FastTextConfig(buckets=1000, epochs=10)}
+    some = {
+        "mini/negative-to-positive": {
+            "the soup was cold .": ("the soup was warm .", "the soup was a joy ."),
+            "my room was dirty .": (),
+        },
+        "mini/positive-to-negative": {"a joy .": ()},
+    }
     tests = [
         TestSet(
-            parse_direction("mini/negative-to-positive"),
+            parse_direction(way),
             "test",
-            ids=("0", "1"),
-            sources=("the soup was cold .", "my room was dirty ."),
-            references=(("the soup was warm .", "the soup was a joy ."), ()),
+            ids=tuple(texts),
+            sources=tuple(texts),
+            references=tuple(texts.values()),
             fingerprint="",
             cleaning="raw",
-        ),
-        TestSet(
-            parse_direction("mini/positive-to-negative"),
-            "test",
-            ids=("0",),
-            sources=("a joy .",),
-            references=((),),
-            fingerprint="",
-            cleaning="raw",
-        ),
+        )
+        for way, texts in some.items()
     ]
     results = compare_kinds(["linear", "fasttext"], SENTENCES, LABELS, STYLES, tests, configs)
     assert [r.kind for r in results] == ["linear", "fasttext"]
@@ -383,57 +377,13 @@ def test_the_held_out_accuracy_is_that_of_sentences_it_has_not_seen():
 # Published models: labels, hashes, and weights that are refused
 
 
-def published(folder, config_class, model_class_, labels, favoured):
-    """A tiny model with these labels, whose every sentence gets the favoured column."""
-    tokenizer = word_tokenizer(SENTENCES)
-    config = config_class(
-        vocab_size=len(tokenizer),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=16,
-        max_position_embeddings=40,
-        pad_token_id=0,
-        id2label=dict(enumerate(labels)),
-        label2id={label: i for i, label in enumerate(labels)},
-    )
-    torch.manual_seed(0)
-    model = model_class_(config)
-    head = getattr(model.classifier, "out_proj", model.classifier)
+def test_labels_are_matched_by_name(tiny_bert, tmp_path):
+    folder = shutil.copytree(tiny_bert, tmp_path / "named")
+    model = AutoModelForSequenceClassification.from_pretrained(folder)
+    model.config.id2label = {0: "POSITIVE", 1: "NEGATIVE"}
     with torch.no_grad():
-        head.bias[favoured] += 5.0
+        model.classifier.bias[0] += 5.0
     model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
-
-
-def test_the_published_cola_model_says_acceptable_with_its_first_label(tmp_path, monkeypatch):
-    """Found in the Hub's cache by its id, read by its own, inverted labels."""
-    known = transformer.HUB_CLASSIFIERS[COLA]
-    cache = tmp_path / "hub"
-    snapshot = cache / f"models--{COLA.replace('/', '--')}" / "snapshots" / known.revision
-    snapshot.mkdir(parents=True)
-    published(
-        snapshot,
-        RobertaConfig,
-        RobertaForSequenceClassification,
-        ["LABEL_0", "LABEL_1"],
-        favoured=0,
-    )
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache))
-    classifier = load_hub_classifier(COLA, ACCEPTABILITY_STYLES)
-    assert classifier.styles == ("unacceptable", "acceptable")
-    assert classifier.distribution(["the soup was warm .", ""])[:, 1].min() > 0.9
-    assert classifier.name == COLA
-    assert len(classifier.hash) == 64
-    # longer than its 40 positions: RoBERTa's start after the padding's
-    assert classifier.distribution(["rude " * 100]).shape == (1, 2)
-
-
-def test_labels_are_matched_by_name(tmp_path):
-    folder = published(
-        tmp_path, BertConfig, BertForSequenceClassification, ["POSITIVE", "NEGATIVE"], favoured=0
-    )
     sentence = ["the soup was warm ."]
     named = load_hub_classifier(folder, STYLES)
     assert named.distribution(sentence)[0, 1] > 0.9

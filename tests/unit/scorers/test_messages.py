@@ -23,8 +23,9 @@ from tstbench.metrics.scorers.compare import compare_kinds
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.ensemble import EnsembleConfig
+from tstbench.metrics.scorers.find import acceptability, split_layer
 from tstbench.metrics.scorers.find import lexicon as find_lexicon
-from tstbench.metrics.scorers.find import split_layer
+from tstbench.metrics.scorers.find import meaning as find_meaning
 from tstbench.metrics.scorers.find import word_vectors as find_vectors
 from tstbench.metrics.scorers.finetuned import FinetunedConfig
 from tstbench.metrics.scorers.kneser_ney import estimate
@@ -230,6 +231,8 @@ CONFIGS = {
     (TooLittleError, "2 of 2 sentences", lexicon(["a", "b"], [0, 1], min_count=2)),
     (InputError, "bad and good", lexicon(["a", "a"], [0, 1])),
     (MissingScorerError, "train lexicon mini", lambda _: find_lexicon("logistic", MINI, HERE)),
+    (MissingScorerError, "'nowhere'", lambda _: find_meaning("nowhere", MINI, HERE)),
+    (MissingScorerError, "'finetuned'", lambda _: acceptability("finetuned", MINI, HERE)),
     (MissingScorerError, "lexicon=nowhere", lambda _: find_lexicon("nowhere", MINI, HERE)),
     (MissingScorerError, "word_vectors=nowhere", lambda _: find_vectors("nowhere", MINI, HERE)),
     # -- word vectors

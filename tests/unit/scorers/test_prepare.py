@@ -185,18 +185,6 @@ def test_the_command_lists_what_is_there(prepared, capsys):
     }
 
 
-def test_other_data_make_another_scorer(own_copy):
-    before = find("language_model", "mini", "kn5-positive").hash
-    data = load_styles("mini")
-    train = data.splits["train"]
-    fewer = dataclasses.replace(train, texts=train.texts[1:-1], labels=train.labels[1:-1])
-    other = dataclasses.replace(data, splits={**data.splits, "train": fewer})
-    made = train_style_language_model(other, "positive")
-    assert made.hash != before
-    assert made.card.n_sentences == len(train.of(1)) - 1
-    assert train_style_language_model(data, "positive").hash == before
-
-
 # -- never on a test sentence ----------------------------------------------------------------------
 
 

@@ -157,6 +157,7 @@ class TybSettings:
 
 
 WIDTHS = (1, 2, 3, 4, 5)
+_AT_ONCE = 64  # held-out pairs
 
 
 class StyleCnn(nn.Module):
@@ -304,8 +305,9 @@ class _Learner(Learner):
         """The cross-entropy of held-out pairs, in nats a word; the lowest is kept."""
         words, total = sum(map(len, self._held[1])), 0.0
         order = np.argsort([len(row) for row in self._held[1]], kind="stable")
-        for start in range(0, len(order), 64):
-            total += float(self._summed(*self._predicted(self._held, order[start : start + 64])))
+        for start in range(0, len(order), _AT_ONCE):
+            some = order[start : start + _AT_ONCE]
+            total += float(self._summed(*self._predicted(self._held, some)))
         return {"cross_entropy": total / words, "selection": -total / words}
 
 

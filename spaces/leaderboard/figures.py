@@ -61,8 +61,8 @@ def trade_off(ranking: Ranking, across: Column, up: Column) -> Markup:
     """Two metrics against each other, with both intervals; better is right and up."""
     i, j = ranking.columns.index(across), ranking.columns.index(up)
     signed = [
-        ranking.numbers[k].value * (1 if ranking.columns[k].higher_is_better else -1)
-        for k in (i, j)
+        ranking.numbers[k].value if column.higher_is_better else -ranking.numbers[k].value
+        for k, column in ((i, across), (j, up))
     ]
     both = ~(np.isnan(signed[0]) | np.isnan(signed[1]))
     places = {
@@ -141,8 +141,8 @@ def icon(ink: str, shape: str, *, hollow: bool = False) -> Markup:
 def dots(ranking: Ranking, column: Column) -> Markup:
     """One metric of each system with its interval, best on top; bounds below a title."""
     i = ranking.columns.index(column)
-    sign = -1 if column.higher_is_better else 1
-    places = np.argsort(sign * ranking.numbers[i].value, kind="stable")  # NaN last
+    values = ranking.numbers[i].value
+    places = np.argsort(-values if column.higher_is_better else values, kind="stable")  # NaN last
     ordered = [ranking.rows[k] for k in places if not np.isnan(ranking.numbers[i].value[k])]
     shown = [row for row in ordered if not _is_bound(row)][:MOST_DOTS]
     shown += [row for row in ordered if _is_bound(row)][:MOST_DOTS]

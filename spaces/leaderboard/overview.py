@@ -148,7 +148,6 @@ def build_overview(
     columns = _columns(entries, board.directions)
     sample = _measure(entries[0])
     why_no_mean = _why_no_mean(columns, sample.unit)
-    sign = 1 if sample.higher_is_better else -1
     return Overview(
         metric=metric,
         metrics=tuple(metrics),
@@ -157,7 +156,7 @@ def build_overview(
         dataset=dataset,
         datasets=datasets,
         columns=tuple(columns),
-        rows=tuple(_rows(entries, columns, sign, means=why_no_mean is None)),
+        rows=tuple(_rows(entries, columns, sample, means=why_no_mean is None)),
         higher_is_better=sample.higher_is_better,
         unit=sample.unit,
         why_no_mean=why_no_mean,
@@ -235,7 +234,7 @@ def _language_model(column: OverviewColumn) -> str | None:
 
 
 def _rows(
-    entries: Sequence[Entry], columns: Sequence[OverviewColumn], sign: int, *, means: bool
+    entries: Sequence[Entry], columns: Sequence[OverviewColumn], sample: Measure, *, means: bool
 ) -> list[OverviewRow]:
     """Systems, then bounds, each best first."""
     cells = _cells(entries, columns)
@@ -249,7 +248,7 @@ def _rows(
     found: list[OverviewRow] = []
     for bound in (False, True):
         block = [row for row in rows if row.is_bound is bound]
-        ranks = column_ranks([row.values for row in block], sign)
+        ranks = column_ranks([row.values for row in block], sample.higher_is_better)
         placed = [
             replace(row, won=won) if bound else replace(row, won=won, ranks=tuple(own))
             for row, won, own in zip(block, shares_won(ranks), ranks, strict=True)
@@ -279,16 +278,19 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return sum(present) / len(present) if len(present) == len(values) else None
 
 
-def column_ranks(rows: Sequence[Sequence[float | None]], sign: int) -> list[list[float | None]]:
+def column_ranks(
+    rows: Sequence[Sequence[float | None]], higher_is_better: bool
+) -> list[list[float | None]]:
     """The rank of each value in its column, 1 for the best; equal values share the mean of theirs.
 
-    >>> column_ranks([[3.0, 1.0], [5.0, None], [3.0, 2.0]], sign=1)
+    >>> column_ranks([[3.0, 1.0], [5.0, None], [3.0, 2.0]], True)
     [[2.5, 2.0], [1.0, None], [2.5, 1.0]]
     """
     if not rows:
         return []
-    values = sign * np.array(rows, dtype=float)  # None becomes NaN
-    return [[None if np.isnan(r) else float(r) for r in row] for row in ranks_of(values)]
+    values = np.array(rows, dtype=float)  # None becomes NaN
+    ranks = ranks_of(values if higher_is_better else -values)
+    return [[None if np.isnan(r) else float(r) for r in row] for row in ranks]
 
 
 def ranks_of(values: np.ndarray) -> np.ndarray:

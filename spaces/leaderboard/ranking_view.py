@@ -163,9 +163,8 @@ def _how_to_read(scene: Scene, rows: Sequence[Row]) -> list[str]:
     for i, column in enumerate(ranking.columns):
         if column.tested == "untested":
             continue
-        sign = -1 if column.higher_is_better else 1
         best_first = sorted(
-            (sign * value, not row.cells[i].best, row.entry.label)
+            (-value if column.higher_is_better else value, not row.cells[i].best, row.entry.label)
             for row in ranking.systems
             if (value := row.cells[i].value) is not None
         )

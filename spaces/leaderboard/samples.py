@@ -121,8 +121,9 @@ def arrange(
         return kept
     if order == "disagreement":
         return sorted(kept, key=lambda side: -side.spread)
-    sign = 1 if (order == "worst") == higher_is_better else -1
-    return sorted(kept, key=lambda s: math.inf if s.mean is None else sign * s.mean)
+    rising = (order == "worst") == higher_is_better
+    means = {side.id: side.mean if rising else -side.mean for side in kept if side.mean is not None}
+    return sorted(kept, key=lambda side: means.get(side.id, math.inf))
 
 
 def _all_text(side: Side) -> str:

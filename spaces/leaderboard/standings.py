@@ -79,10 +79,10 @@ def mean_rank_intervals(
     a best system can only lose places when sentences are drawn again, so that the percentiles alone
     could leave out what was seen.
     """
-    sign = 1 if overview.higher_is_better else -1
     ranks: list[dict[str, np.ndarray]] = []
     for found in replicates:
-        drawn = np.array([sign * one.replicates for one in found.values()])
+        drawn = np.array([one.replicates for one in found.values()])
+        drawn = drawn if overview.higher_is_better else -drawn
         if np.isnan(drawn).all():  # too few sentences, or too many systems
             ranks.append({})
             continue

@@ -158,14 +158,11 @@ class Series:
     @property
     def smooth(self) -> Series:
         """Means over at most 80 stretches of equally many values; each at its mean step."""
+        import numpy as np  # imported here: a command that draws nothing need not wait for it
+
         count = min(_STRETCHES, len(self.values))
-        size, more = divmod(len(self.values), count)
-        cuts = [i * size + min(i, more) for i in range(count + 1)]
-        parts = [slice(cuts[i], cuts[i + 1]) for i in range(count)]
-        return Series(
-            tuple(round(fmean(self.steps[part])) for part in parts),
-            tuple(fmean(self.values[part]) for part in parts),
-        )
+        steps, values = (np.array_split(some, count) for some in (self.steps, self.values))
+        return Series(tuple(round(fmean(part)) for part in steps), tuple(map(fmean, values)))
 
     def at(self, step: int) -> float | None:
         """The value of the last stretch that is not after a step; ``None``: it began later."""

@@ -277,6 +277,7 @@ class _Begin:
 
 
 _SHARE = 20  # one row in so many chooses the weights
+_AT_ONCE = 256  # held-out rows
 _NAME = "classifier"
 
 
@@ -368,8 +369,8 @@ class _ReaderLearner(Learner):
 
     def validate(self) -> Mapping[str, float]:
         right = 0
-        for start in range(0, len(self._held), 256):
-            logits, labels = self._logits(self._held[start : start + 256])
+        for start in range(0, len(self._held), _AT_ONCE):
+            logits, labels = self._logits(self._held[start : start + _AT_ONCE])
             right += int((logits.argmax(dim=1) == labels).sum())
         return {"selection": right / len(self._held)}
 

@@ -354,12 +354,12 @@ def first_of(learner, step):
 
 @pytest.mark.parametrize("case", IN_STEPS, ids=lambda case: case.name)
 def test_a_step_moves_its_own_weights_by_as_much_as_ever(case, data, snapshot):
-    """All losses and gradients are on record, each after the steps before it.
+    """All losses and gradients, and how many steps, are on record, each after the steps before it.
 
     After a change of what is learned that is meant: ``--snapshot-update``.
     """
     learner = learner_of(case.kind, data, replace(case.config, **case.learner), case.few)
-    record = []
+    record = [f"{learner.steps} steps, validated every {learner.validate_every}"]
     for step, (parts, losses) in case.moves.items():
         terms, names, gradients = moved(learner, first_of(learner, step))
         assert {term.split("/")[1] for term in terms} == set(losses.split()), step

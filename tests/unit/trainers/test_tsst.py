@@ -66,7 +66,7 @@ def test_the_discriminator_has_a_rate_of_its_own(data):
 
 def test_queries_are_asked_again_after_every_few_steps_of_the_generator(data):
     """Four steps of repeating, and rounds of a generator's step and two of the discriminator."""
-    config = replace(CONFIG, retriever="dense", refresh_every=2, pretrain_epochs=0.0)
+    config = replace(CONFIG, retriever="dense", refresh_every=2, pretrain_epochs=0.0, epochs=1.0)
     learner = learner_of(Tsst, data, replace(config, self_epochs=1.0, discriminator_steps=2), 48)
     reader, fresh = learner._generator.reader, []
     for step in range(16):
@@ -74,6 +74,7 @@ def test_queries_are_asked_again_after_every_few_steps_of_the_generator(data):
             reader.weights.add_(1.0)
         learner.update(step)
         fresh.append(torch.equal(learner.network["refreshed"].weights, reader.weights))
+    assert learner.steps == 16
     assert fresh == [True, False] * 2 + [True, *[False] * 5] * 2
 
 

@@ -65,6 +65,8 @@ def test_direction_view(report, direction, tmp_path):
         assert found[part].features == COLUMNS
         assert found[part].to_list() == rows_of(got)
         assert report.fingerprints[f"{direction.config}/{part}"] == got.fingerprint
+    stream = load(report, direction.config, split="test", streaming=True, tmp_path=tmp_path)
+    assert list(stream) == rows_of(got)
 
 
 def test_default_view_names_the_direction_in_the_split(report, tmp_path):
@@ -87,12 +89,6 @@ def test_styles_view(report, tmp_path):
         assert tuple(found[part]["text"][:]) == data.splits[part].texts
         assert tuple(found[part]["style"][:]) == data.splits[part].labels
         assert report.fingerprints[f"styles/{part}"] == data.splits[part].fingerprint
-
-
-def test_streaming(report, tmp_path):
-    for direction in DIRECTIONS:
-        stream = load(report, direction.config, split="test", streaming=True, tmp_path=tmp_path)
-        assert list(stream) == rows_of(load_test_set(direction))
 
 
 def test_discovery(report):

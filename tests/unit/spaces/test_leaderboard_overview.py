@@ -75,15 +75,9 @@ class TestAllDirections:
         html = show(root, view="overview", metric="acc").html
         assert ("Directions of" in html) == (other == "amazon")
 
-    def test_the_best_is_first_and_bounds_are_last_in_the_chart_too(self, several, board):
-        overview = build_overview(board, "joint")
-        found = [row.system for row in overview.rows]
+    def test_the_best_is_first_and_bounds_are_last(self, board):
+        found = [row.system for row in build_overview(board, "joint").rows]
         assert found == ["half", "delete-and-retrieve", "delete-retrieve", "reference-1", "copy"]
-        view = show(several, view="overview")
-        assert Page(view.html).names == found
-        chart = Page(view.html.split('data-figure="across"')[1]).text
-        assert chart.index("half") < chart.index("delete-and-retrieve") < chart.index("copy")
-        assert "styptb" not in chart, "words, not keys"
 
 
 class TestMeanRank:
@@ -98,15 +92,12 @@ class TestMeanRank:
             "copy": (None, 4),
         }
         html = show(several, view="overview").html
-        assert "<small>2 of 4</small>" in html
         # By hand: half beats both others, delete-and-retrieve one of the two; 1.00, 1.50 and 2.50
         # stand beside it, of other directions.
         shown = re.findall(
             r'<td class="value mean"(?: data-value="([^"]*)")?><span>(\d+|–)</span>', html
         )
         assert shown == [("1.0", "100"), ("0.5", "50"), ("0.0", "0"), ("", "–"), ("", "–")]
-        assert html.index('data-key="won"') < html.index('data-key="rank"')
-        assert "compares with no other" in html
 
     def test_the_interval_of_a_case_worked_by_hand(self, root):
         for direction in (THERE, BACK):
@@ -195,10 +186,6 @@ class TestBold:
         assert found == {
             "a": ((1, 3), True), "b": ((1, 2), True), "c": ((2, 3), True), "copy": (None, False),
         }  # fmt: skip
-
-    def test_is_the_same_in_the_overview(self, tested):
-        html = show(tested, view="overview", metric="acc").html
-        assert re.findall(r"<b>([\d.]+)</b>", html) == ["50.0", "49.0", "48.5"]
 
     @pytest.mark.parametrize("view", ["ranking", "overview"])
     def test_is_not_for_a_lone_system(self, root, view):

@@ -244,13 +244,6 @@ def word_system(name="stytrans", source=MARKED_BAD, **settings):
     return kind.train(data, config, Run(device="cpu"))
 
 
-def test_words_that_are_too_rare_or_too_many_are_not_learned():
-    source = (*MARKED_BAD, "seldom the soup .", "seldom the room .", "seldom the bill .")
-    usual = word_system(source=source, min_count=1, rounds=1)
-    assert "seldom" in usual.vocabulary.words
-    assert "seldom" not in word_system(source=source, min_count=4, rounds=1).vocabulary.words
-
-
 def test_what_is_written_is_clean():
     system = word_system()
     answers = list(system.transfer(MARKED_BAD, DIRECTION.name))

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from leaderboard_pages import ranking_of, show
-from prepared import command_line, prepared_home
+from prepared import DIRECTION, command_line, prepared_home
 
 import tstbench
 from tstbench.metrics.inputs import check_inputs
@@ -16,7 +16,6 @@ from tstbench.metrics.options import choices
 from tstbench.metrics.registry import caution
 from tstbench.pipelines.scoring import scoring
 
-DIRECTION = "mini/negative-to-positive"
 PARTS = [
     {"metric": "acc", "aspect": "style", "weight": 3.0, "slope": 0.04, "offset": -2.0},
     {"metric": "s_bleu", "aspect": "content", "weight": 1.0, "slope": 0.05, "offset": -1.0},

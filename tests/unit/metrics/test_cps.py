@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from prepared import DIRECTION, command_line, prepared_home, refusal
+from prepared import DIRECTION, command_line, refusal
 from tiny_models import make_bert
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -29,13 +29,6 @@ def inputs():
     return check_inputs(predictions, test_set.sources, test_set.references, test_set.direction)
 
 
-@pytest.fixture
-def home(tmp_path_factory, monkeypatch):
-    folder = prepared_home(tmp_path_factory)
-    monkeypatch.setenv("TSTBENCH_HOME", str(folder))
-    return folder
-
-
 def tiny_classifier(folder, labels=("negative", "positive")):
     """A transformer classifier as the Hub has them: a folder with two named labels."""
     make_bert(folder)
@@ -55,7 +48,7 @@ def with_attribution(spec):
     return Scorers(profile, parse_direction(DIRECTION))
 
 
-def test_without_masking_it_is_the_cosine_of_sentence_transformers(home, inputs):
+def test_without_masking_it_is_the_cosine_of_sentence_transformers(prepared, inputs):
     """The library that made the encoder is the oracle; mini's texts need no cleaning."""
     library = pytest.importorskip("sentence_transformers")
     scorers = Scorers(EMBEDDED, inputs.direction)
@@ -75,7 +68,7 @@ def test_without_masking_it_is_the_cosine_of_sentence_transformers(home, inputs)
     [("masked", "pieces", "published"), ("removed", "pieces", "published"),
      ("masked", "words", "covering")],
 )  # fmt: skip
-def test_style_words_are_left_out_of_both_texts(home, inputs, tmp_path, mask, unit, rule):
+def test_style_words_are_left_out_of_both_texts(prepared, inputs, tmp_path, mask, unit, rule):
     scorers = with_attribution(tiny_classifier(tmp_path / "model"))
     options = {"mask": mask, "threshold": 0.4, "steps": 4, "unit": unit, "rule": rule}
     found = measure(["cps"], inputs, scorers, choices({"cps": options}))["cps"]
@@ -106,7 +99,7 @@ def test_style_words_are_left_out_of_both_texts(home, inputs, tmp_path, mask, un
 
 
 @pytest.mark.parametrize("unit", ["pieces", "words"])
-def test_a_letter_that_is_two_in_lower_case_moves_no_word(home, inputs, tmp_path, unit):
+def test_a_letter_that_is_two_in_lower_case_moves_no_word(prepared, inputs, tmp_path, unit):
     """In lower case the word is three: places are those of the text that is masked."""
     scorers = with_attribution(tiny_classifier(tmp_path / "model"))
     chosen = choices({"cps": {"mask": "removed", "threshold": 0.5, "steps": 3, "unit": unit}})
@@ -119,7 +112,7 @@ def test_a_letter_that_is_two_in_lower_case_moves_no_word(home, inputs, tmp_path
     assert found[0] == pytest.approx(found[1], abs=1e-6)
 
 
-def test_the_classifier_reads_what_it_was_said_to_read(home, inputs, tmp_path, monkeypatch):
+def test_the_classifier_reads_what_it_was_said_to_read(prepared, inputs, tmp_path, monkeypatch):
     scorers = with_attribution(tiny_classifier(tmp_path / "model"))
     attribution, asked = scorers.load("attribution"), []
     own = attribution.attributions
@@ -137,7 +130,7 @@ def test_the_classifier_reads_what_it_was_said_to_read(home, inputs, tmp_path, m
 
 
 @pytest.mark.parametrize("kind", ["transformer", "finetuned"])
-def test_the_stored_transformer_of_the_dataset_is_found(home, inputs, tmp_path, kind):
+def test_the_stored_transformer_of_the_dataset_is_found(prepared, inputs, tmp_path, kind):
     from tstbench.metrics.scorers.transformer import TransformerModel
 
     folder = tiny_classifier(tmp_path / "model")
@@ -153,7 +146,7 @@ def test_the_stored_transformer_of_the_dataset_is_found(home, inputs, tmp_path, 
         assert scorers.load("attribution").styles == ("negative", "positive")
 
 
-def test_a_missing_or_wrong_classifier_is_said(home, inputs, tmp_path, capsys):
+def test_a_missing_or_wrong_classifier_is_said(prepared, inputs, tmp_path):
     masked = choices({"cps": {"mask": "removed"}})
     train = "tstbench train classifier mini --kind transformer.*--scorer attribution=finetuned"
     with pytest.raises(MissingScorerError, match=train):
@@ -170,17 +163,11 @@ def test_a_missing_or_wrong_classifier_is_said(home, inputs, tmp_path, capsys):
     odd = tiny_classifier(tmp_path / "odd", ("LABEL_0", "LABEL_1"))
     with pytest.raises(InputError, match=r"labels of .*odd are 'LABEL_0', 'LABEL_1'"):
         measure(["cps"], inputs, with_attribution(odd), masked)
-    message = refusal(
-        capsys, "evaluate", "--baseline", "copy", "--direction", DIRECTION,
-        "--metrics", "cps", "--set", "cps.mask=hidden",
-    )  # fmt: skip
-    assert "hidden" in message
-    assert "none, masked, removed" in message
 
 
 @pytest.mark.slow
 def test_the_advice_without_the_default_weights_works_word_for_word(
-    home, tmp_path, capsys, monkeypatch
+    prepared, tmp_path, capsys, monkeypatch
 ):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))

@@ -8,7 +8,6 @@ from acceptability.cola import cola_corpus, mcc
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.metrics.base import LeftOut
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
 from tstbench.metrics.registry import caution
@@ -50,12 +49,8 @@ def test_the_shipped_classifier_grades_without_training():
         for texts in (sources, turned)
     )
     assert whole.statistics.value > broken.statistics.value + 0.3
-    assert "classifier:lora:cola#" in str(whole.signature)
-    assert "empty:zero" in str(whole.signature)
     empty = check_inputs([*sources[:3], ""], direction=direction)
     assert measure(["fluency"], empty, scorers)["fluency"].statistics.per_sentence[-1] == 0
-    german = check_inputs(["das ist gut"], direction=direction, language="de")
-    assert isinstance(measure(["fluency"], german, scorers)["fluency"], LeftOut)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from chat_server import KEY, question_in, serving
 from local_chat import make_chat_model
 from own_data import write_lines
-from prepared import command_line, refusal
+from prepared import DIRECTION, command_line, refusal
 from scipy.stats import spearmanr
 
 from tstbench.chat.answers import Answers, answers_folder
@@ -32,7 +32,6 @@ from tstbench.metrics.scorers.device import Placement
 from tstbench.metrics.scorers.judge import judge_settings
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 
-DIRECTION = "mini/negative-to-positive"
 ASPECTS = ("style", "content", "fluency")
 JUDGED = ("judge_style", "judge_content", "judge_fluency")
 

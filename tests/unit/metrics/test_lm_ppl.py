@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from local_chat import make_chat_model
-from prepared import command_line, refusal
+from prepared import DIRECTION, command_line, refusal
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from tstbench.datasets_scripts.load import load_test_set
@@ -13,7 +13,6 @@ from tstbench.metrics.measure import measure
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 
-DIRECTION = "mini/negative-to-positive"
 # Of several lengths, one of a single token, and none.
 TEXTS = ["a", "the soup was warm.", "", "The waiter smiled, and so did we, all evening long!"]
 

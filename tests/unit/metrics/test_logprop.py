@@ -8,7 +8,7 @@ import pytest
 import torch
 from local_chat import make_chat_model
 from own_data import write_lines
-from prepared import command_line, refusal
+from prepared import DIRECTION, command_line, refusal
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -23,7 +23,6 @@ from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.causal_lm import CausalLm, question
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 
-DIRECTION = "mini/negative-to-positive"
 PAIRS = [
     ("A text: good\nThe same text in other words:", " fine\n"),
     ("A text: the soup was cold and the staff was slow\nMore:", " the soup was warm.\n"),
@@ -175,8 +174,6 @@ def test_the_command_line(llama, tmp_path, capsys):
     scores = {one["metric"]: one["value"] for one in report["scores"]}
     assert set(scores) == {"logprop", "logprop_plain"}
     assert all(-20 < value < 0 for value in scores.values())
-    said = refusal(capsys, *how, "--scorer", f"causal_lm={tmp_path}")
-    assert "is not a complete model" in said
     said = refusal(capsys, *how)
     assert "openai-community/gpt2" in said
     assert "HF_HUB_OFFLINE is set" in said

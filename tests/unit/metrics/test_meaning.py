@@ -10,16 +10,13 @@ from transformers import BertConfig, BertModel
 
 from tstbench.chat.settings import Handling
 from tstbench.errors import InputError, IntegrityError
-from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.meaning.meaning import FAMILY, MeaningOptions, combined
-from tstbench.metrics.measure import measure
 from tstbench.metrics.scorers import find
 from tstbench.metrics.scorers.artefacts import open_artefact
 from tstbench.metrics.scorers.device import HERE, Placement
 from tstbench.metrics.scorers.find import SHIPPED, meaning
 from tstbench.metrics.scorers.meaning import MeaningModel
 from tstbench.metrics.scorers.meaning_network import MeaningNetwork, alikeness
-from tstbench.metrics.scorers.profile import PROFILES, Scorers
 
 SENTENCES = tuple(
     f"the {animal} {verb} the {other} in the {place} ."
@@ -230,14 +227,3 @@ def test_a_scorer_of_other_sizes_or_another_encoder_is_refused(
     (tmp_path / "model.json").write_text(json.dumps(settings))
     with pytest.raises(IntegrityError, match=message):
         MeaningModel.load(tmp_path)
-
-
-def test_it_is_measured_without_direction_and_signed():
-    inputs = check_inputs(
-        ["wow! prices climb!", ""], ["prices rise.", "prices rise."], [["prices climb.", "x."], []]
-    )
-    scorers = Scorers(PROFILES["embedded"], None)
-    found = measure(["s_meaning", "r_meaning", "multi_meaning"], inputs, scorers)
-    assert found["s_meaning"].per_sentence()[1] == 0
-    assert found["r_meaning"].per_sentence()[1] is None
-    assert "meaning:crossed" in str(found["multi_meaning"].signature)

@@ -255,6 +255,7 @@ def facts(**changed):
         for family, name, value in (
             ("naturalness", "human", "source"),
             ("cps", "baseline", "pas"),
+            ("cps", "mask", "hidden"),
             ("bleurt", "reduce", "maxi"),
             ("ppl", "norm", "word"),
             ("ppl", "protocol", "papers"),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from prepared import DIRECTION, prepared_home
+from prepared import DIRECTION
 from scipy.special import expit
 
 from tstbench.datasets_scripts.catalog import parse_direction
@@ -25,8 +25,7 @@ LEARNED = ("naturalness_unigram", "naturalness_neural")
 
 
 @pytest.fixture
-def scorers(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+def scorers(prepared):
     return Scorers(PROFILES["embedded"], parse_direction(DIRECTION))
 
 

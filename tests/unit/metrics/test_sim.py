@@ -10,8 +10,6 @@ from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_fol
 from tstbench.metrics.sim.sim import FAMILY, SimOptions
 from tstbench.metrics.statistics import mean_statistics
 
-DIRECTION = "mini/negative-to-positive"
-
 
 def similarity(predictions, against, encoder, reduce="max"):
     options = SimOptions(reduce=reduce)

@@ -47,13 +47,6 @@ def test_what_is_a_copy(equal, copies):
         copy_rate(["a", "b"], ["a"])
 
 
-def test_the_bounds_on_mini():
-    test_set = load_test_set(DIRECTION)
-    copies = check_inputs(test_set.sources, test_set.sources)
-    found = measure(["length_ratio", "copy_rate"], copies, SCORERS)
-    assert (found["length_ratio"].value, found["copy_rate"].value) == (1.0, 100.0)
-
-
 def test_no_length_is_the_best_one():
     sources = load_test_set(DIRECTION).sources
     longer = [f"{text} and so it was" for text in sources]

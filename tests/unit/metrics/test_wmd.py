@@ -17,7 +17,7 @@ from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure, plan
 from tstbench.metrics.options import choices
 from tstbench.metrics.registry import families
-from tstbench.metrics.scorers.prepare import prepare, train_dataset_vectors
+from tstbench.metrics.scorers.prepare import train_dataset_vectors
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.scorers.word_vectors import WordVectors, WordVectorsConfig, fit_word_vectors
 from tstbench.metrics.text import MASK, tokenized
@@ -304,14 +304,6 @@ def test_the_stages_of_meteor_are_signed(scorers, inputs, monkeypatch):
     off = choices({"wmd": {"synonyms": "no"}})
     stages.append(plan(["s_meteor"], inputs, scorers, off)["s_meteor"].as_dict()["stages"])
     assert stages == ["exact+stem", "exact+stem+wordnet", "exact+stem"]
-
-
-def test_prepare_trains_what_is_missing(inputs):
-    masked = choices({"wmd": {"mask": "masked"}})
-    made = prepare(inputs.direction, PROFILES["embedded"], ["s_meteor"], choices=masked)
-    assert [one.card.role for one in made] == ["lexicon"]
-    again = prepare(inputs.direction, PROFILES["embedded"], ["s_meteor"], choices=masked)
-    assert [one.hash for one in again] == [one.hash for one in made]
 
 
 def test_the_placeholder_has_a_vector_of_its_own_or_the_centroid(scorers, inputs):

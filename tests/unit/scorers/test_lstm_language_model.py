@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from prepared import command_line, refusal
+from prepared import DIRECTION, command_line, refusal
 from torch.nn import functional
 
 from tstbench.datasets_scripts.catalog import parse_direction
@@ -21,7 +21,6 @@ from tstbench.metrics.scorers.lstm_language_model import (
 )
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
 
-DIRECTION = "mini/negative-to-positive"
 SMALL = {"dimension": 16, "hidden": 24, "min_steps": 1, "epochs": 2}
 TEXTS = ["the soup was cold", "", "the cold staff was unheard of", "soup", "the soup was cold"]
 

@@ -17,6 +17,7 @@ from tstbench.errors import (
     TooLittleError,
     UnknownNameError,
 )
+from tstbench.metrics.scorers import causal_lm
 from tstbench.metrics.scorers.artefacts import find, open_artefact, store
 from tstbench.metrics.scorers.classifiers import model_class
 from tstbench.metrics.scorers.compare import compare_kinds
@@ -174,6 +175,11 @@ CONFIGS = {
     (MissingScorerError, "prepare yelp", lambda _: find("language_model", "yelp", "kn5-positive")),
     (MissingScorerError, "scorer.json is missing", open_artefact),
     (MissingScorerError, "nobody/no-such-model", lambda _: load_encoder("nobody/no-such-model")),
+    (
+        MissingScorerError,
+        "not a complete model",
+        lambda folder: causal_lm.find(str(folder), None, HERE).load(),
+    ),
     (InputError, "'@'", lambda _: split_layer("someone/model@last")),
     # -- language models
     *(

@@ -309,6 +309,17 @@ def test_only_a_whole_checkpoint_counts(base, tmp_path):
 # Answers
 
 
+@pytest.mark.parametrize("revision", ["", "main"])
+def test_a_base_of_the_hub_is_known_by_its_commit(folder, tmp_path, monkeypatch, revision):
+    commit, place = "a" * 40, tmp_path / "models--owner--small"
+    shutil.copytree(folder, place / "snapshots" / commit)
+    (place / "refs").mkdir()
+    (place / "refs" / "main").write_text(commit)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    identity = Base.find("owner/small", revision).identity
+    assert (identity.name, identity.revision) == ("owner/small", commit)
+
+
 @pytest.mark.slow
 def test_it_learns_pairs_and_answers_the_same_after_reading(folder, data, tmp_path):
     system = LlamaLora.train(data, replace(CONFIG, base=str(folder)), CPU)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -118,6 +119,8 @@ def in_blocks(
     Raises:
         InputError, MissingScorerError: see :func:`measured`.
     """
+    # Torch's oneDNN keeps a kernel for each length of a batch, which splits the memory around it.
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "0")
     parts: list[dict[str, list[Outcome]]] = [{metric: [] for metric in some} for some in asked]
     sentences = len(inputs[0].predictions)
     with progress(sentences, "scoring", unit=" sentences", unit_scale=True) as bar:

@@ -1,6 +1,7 @@
 """Scores that are kept between runs: the same numbers, and never those of anything else."""
 
 import io
+import os
 import shutil
 from dataclasses import replace
 from hashlib import sha256
@@ -234,8 +235,9 @@ def test_many_sentences_have_the_numbers_of_one_piece(home, monkeypatch, tmp_pat
     assert [*stored.samples()] == [*blocks.systems[1].results.samples()]
 
 
-def test_many_sentences_take_little_memory(home, few_at_once):
-    """Counts take a byte each, and no scorer remembers a sentence of an earlier block."""
+def test_many_sentences_take_little_memory(home, few_at_once, monkeypatch):
+    """Counts take a byte each, no scorer remembers a sentence of an earlier block, nor oneDNN."""
+    monkeypatch.delenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", raising=False)
     test_set, how = load_test_set(DIRECTION), scoring(["multi_bleu", "acc", "ppl"])
     inputs = check_inputs(
         [f"great {one}" for one in test_set.sources],
@@ -250,6 +252,7 @@ def test_many_sentences_take_little_memory(home, few_at_once):
     kinds = {metric: one.statistics.rows.dtype for metric, one in found.items()}
     assert kinds == {"multi_bleu": np.uint8, "acc": np.uint8, "ppl": np.float64}
     assert len(memo) == 0
+    assert os.environ["ONEDNN_PRIMITIVE_CACHE_CAPACITY"] == "0"
     draw_together([*found.values()])
     for metric, one in measure(how.metrics, inputs, scorers).items():
         assert np.array_equal(vars(found[metric])["replicates"], one.replicates)

@@ -1,4 +1,4 @@
-"""Have a system rewrite a direction's test set, into a file that 'evaluate' reads.
+r"""Have a system rewrite a direction's test set, into a file that 'evaluate' reads.
 
 SYSTEM is a name (copy, random-target, delete-retrieve, reference-1, reference-2, chatgpt,
 chatgpt-fs, gpt4, gpt4-fs, or chat for any chat model), a folder that 'train' wrote, or a Hub id. A

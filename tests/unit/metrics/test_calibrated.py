@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from leaderboard_pages import ranking_of, show
-from prepared import DIRECTION, command_line, prepared_home
+from prepared import DIRECTION, command_line
 
 import tstbench
 from tstbench.metrics.inputs import check_inputs
@@ -42,11 +42,8 @@ def outputs():
     return [s.replace("cold", "warm") if n % 2 else "it was lovely." for n, s in enumerate(sources)]
 
 
+@pytest.mark.usefixtures("prepared")
 class TestMetric:
-    @pytest.fixture(autouse=True)
-    def prepared(self, tmp_path_factory, monkeypatch):
-        monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
-
     def measured(self, outputs, file, metrics=("joint_calibrated",), references=True):
         test_set = tstbench.load_test_set(DIRECTION)
         inputs = check_inputs(
@@ -142,9 +139,8 @@ class TestCaution:
         assert caution("joint_calibrated", self.ONE.format(weights, other)) is None
 
     @pytest.fixture
-    def evaluated(self, tmp_path, tmp_path_factory, monkeypatch, capsys):
+    def evaluated(self, tmp_path, prepared, capsys):
         """What ``evaluate`` shows with a calibration that was fitted with this classifier."""
-        monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
         out = tmp_path / "results"
 
         def run(classifier, evidence=None):

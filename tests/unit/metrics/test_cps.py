@@ -5,7 +5,7 @@ import pytest
 import torch
 from prepared import DIRECTION, command_line, refusal
 from tiny_models import make_bert
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoModelForSequenceClassification
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set
@@ -37,9 +37,7 @@ def tiny_classifier(folder, labels=("negative", "positive")):
         folder, num_labels=2, id2label=dict(enumerate(labels))
     )
     torch.nn.init.normal_(network.classifier.weight)
-    tokenizer = AutoTokenizer.from_pretrained(folder)
     network.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
     return folder
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nltk.tokenize import NLTKWordTokenizer, word_tokenize
-from prepared import DIRECTION, prepared_home
+from prepared import DIRECTION
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_styles, load_test_set
@@ -198,9 +198,8 @@ def test_no_other_word_of_letters_is_split_by_nltk():
 # -- what the paper's scorers learn and read -------------------------------------------------------
 
 
-def test_perplexity_is_that_of_the_papers_formula(tmp_path, tmp_path_factory, monkeypatch):
+def test_perplexity_is_that_of_the_papers_formula(tmp_path, prepared):
     """On lines that are not split into words yet, the model learns them as they are scored."""
-    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
     learned = [words(text) for text in load_styles("mini", cleaning="raw").training.of(1)]
     model = kenlm.LanguageModel(str(train_language_model(learned, tmp_path, 5)))
     test_set = load_test_set(DIRECTION)

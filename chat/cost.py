@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -106,13 +105,11 @@ class Counter:
 @cache
 def counter(model: str) -> Counter:
     """How to count the tokens of a model."""
-    if find_spec("tiktoken") is not None:
-        try:
-            encoding = import_module("tiktoken").encoding_for_model(model)
-        except Exception:  # an unknown model; no vocabulary at hand, and no network to fetch it
-            return Counter("an estimate", estimated_tokens)
-        return Counter(f"counted with {encoding.name}", lambda text: len(encoding.encode(text)))
-    return Counter("an estimate", estimated_tokens)
+    try:
+        encoding = import_module("tiktoken").encoding_for_model(model)
+    except Exception:  # not installed; an unknown model; no vocabulary, and no network to fetch it
+        return Counter("an estimate", estimated_tokens)
+    return Counter(f"counted with {encoding.name}", lambda text: len(encoding.encode(text)))
 
 
 def estimated_tokens(text: str) -> int:

@@ -109,11 +109,11 @@ def fatal(
     status, said, is_page = error.status_code, _said(error), _is_page(error)
     if error.code in _FILTERED:
         return Reply("", "content_filter", model=settings.model)
-    advice, unknown_model = _advice(status, error.code, said.lower(), settings, has_key=has_key)
+    advice = _advice(status, error.code, said.lower(), settings, has_key=has_key)
     if advice:
-        return RefusedError(
-            f"{of}: {url}: {advice} ({status}: {said})", unknown_model=unknown_model
-        )
+        unknown_model = advice == _unknown_model(error.code, said.lower(), settings)
+        text = f"{of}: {url}: {advice} ({status}: {said})"
+        return RefusedError(text, unknown_model=unknown_model)
     if is_page:  # such as a gateway's, in front of a server that rests
         return Passing(f"{_NO_SERVER.format(url)} ({status}: {said})")
     text = f"{url} answers with {status}: {said}"
@@ -124,50 +124,52 @@ def fatal(
 
 def _advice(
     status: int, code: str | None, said: str, settings: ServerSettings, *, has_key: bool
-) -> tuple[str, bool]:
-    """What a refusal means and what to do, and whether its reason is an unknown model.
-
-    Empty if the failure may pass.
-    """
+) -> str:
+    """What a refusal means and what to do; empty if the failure may pass."""
     model, key, flag = repr(settings.model), settings.key_name, settings.flag
     if _NO_TEMPLATE.search(said):
-        return f"{model} has no chat template, and so cannot chat: {settings.no_template}", False
+        return f"{model} has no chat template, and so cannot chat: {settings.no_template}"
     if code in ("insufficient_quota", "billing_hard_limit_reached"):
-        return f"the account of the key in {key} has no credit left", False
+        return f"the account of the key in {key} has no credit left"
     if 300 <= status < 400:
-        return (
-            f"redirects are not followed: give the address it names with {flag('base_url')}",
-            False,
-        )
+        return f"redirects are not followed: give the address it names with {flag('base_url')}"
     if status in _NEVER:
-        return "no chat server: check its address, which usually ends in /v1", False
+        return "no chat server: check its address, which usually ends in /v1"
     if status in (408, 409, 429) or status >= 500:
-        return "", False
+        return ""
     if status == 401 and not has_key:
-        return f"it wants a key, and the environment variable {key} is not set", False
+        return f"it wants a key, and the environment variable {key} is not set"
     if status == 401:
-        return f"it refuses the key in {key}: it is wrong or expired", False
+        return f"it refuses the key in {key}: it is wrong or expired"
     if status == 403:
-        return f"it does not let the key in {key} use {model}", False
+        return f"it does not let the key in {key} use {model}"
     if code == "context_length_exceeded" or _LENGTH.search(said):
         return (
             f"the prompt and the longest answer together are longer than the context of {model}: "
             f"give {settings.shorter}, a lower {flag('max_tokens')} or another {flag('model')}"
-        ), False
-    is_gone = _GONE.search(said) is not None
-    if code in ("model_not_found", "model_deprecated") or is_gone or _NO_MODEL.search(said):
-        also = ", and OpenAI has retired it" if settings.model in RETIRED else ""
-        return (
-            f"{model} {'has been retired' if is_gone else 'is not known there'}{also}: choose "
-            f"another with {flag('model')} NAME, under whose name its results then are, or a "
-            f"server that has it with {flag('base_url')} URL"
-        ), True
+        )
+    if unknown := _unknown_model(code, said, settings):
+        return unknown
     if status == 404:
-        return "it has no chat/completions: check its address, which usually ends in /v1", False
+        return "it has no chat/completions: check its address, which usually ends in /v1"
     return (
         f"leave out a parameter that {model} does not take with {flag('omit')}, and give others "
         f"with {flag('extra')}"
-    ), False
+    )
+
+
+def _unknown_model(code: str | None, said: str, settings: ServerSettings) -> str:
+    """What to do about a model that is not there, or no more; empty if that is not the reason."""
+    is_gone = _GONE.search(said) is not None
+    if not (code in ("model_not_found", "model_deprecated") or is_gone or _NO_MODEL.search(said)):
+        return ""
+    also = ", and OpenAI has retired it" if settings.model in RETIRED else ""
+    what = "has been retired" if is_gone else "is not known there"
+    return (
+        f"{settings.model!r} {what}{also}: choose another with {settings.flag('model')} NAME, "
+        "under whose name its results then are, or a server that has it with "
+        f"{settings.flag('base_url')} URL"
+    )
 
 
 def reply_of(body: Any, url: str) -> Reply:

@@ -389,7 +389,7 @@ def print_pairs(by: Compared, pairs: Sequence[SentencePair]) -> None:
     for pair in pairs:
         scores = (number(score, by.unit) for score in pair.scores)
         values = ", ".join(f"{letter} {s}" for letter, s in zip(_SYSTEMS, scores, strict=True))
-        table = Table.grid(padding=(0, 2, 0, 0))
+        table = Table.grid(padding=(0, 2))
         for what, text in (
             ("source", pair.source),
             *zip(_SYSTEMS, pair.predictions, strict=True),

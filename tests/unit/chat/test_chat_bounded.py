@@ -42,9 +42,9 @@ def serving(answer):
         yield f"http://127.0.0.1:{server.server_address[1]}/v1", seen
 
 
-def post(url, key="none"):
+def post(url, key="none", most=MAX_ANSWER):
     async def go():
-        async with bounded_client(ssl.create_default_context(), key) as client:
+        async with bounded_client(ssl.create_default_context(), key, most) as client:
             return await client.post(url, json={"messages": []})
 
     return asyncio.run(go())
@@ -64,7 +64,9 @@ def test_a_whole_answer_arrives():
         handler.wfile.write(b'{"a": "\xc3\xa9"}')
 
     with serving(answer) as (url, _):
-        found = post(url)
+        found = post(url, most=11)
+        with pytest.raises(TooMuchError):
+            post(url, most=10)
     assert (found.status_code, found.headers["x-kind"]) == (418, "tea")
     assert found.json() == {"a": "é"}
 

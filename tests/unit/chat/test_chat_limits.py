@@ -14,8 +14,8 @@ from chat_server import KEY, error, serving
 
 from tstbench.chat.answers import Answers, Call, Reply
 from tstbench.chat.client import Client
-from tstbench.chat.cost import Budget, estimate, price_of
-from tstbench.chat.refusals import Passing, RefusedError, fatal
+from tstbench.chat.cost import Budget, estimate, estimated_tokens, price_of
+from tstbench.chat.refusals import Passing, RefusedError, fatal, reply_of
 from tstbench.chat.settings import Handling, ServerSettings
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.errors import InputError, LimitError, ServerError
@@ -100,7 +100,7 @@ def test_an_estimate_counts_equal_requests_once_and_those_of_a_batch_at_half_pri
 def test_a_price_that_is_given_counts_for_prompt_and_answer_apart():
     given = price_of(PRICED, "2,7")
     assert (given.prompt, given.answer, given.source) == (2, 7, "as given")
-    assert price_of("x", "0.5, 1.5").of(2_000_000, 0) == 1
+    assert price_of("x", "0.5, 0").of(2_000_000, 9) == 1
     known = price_of(PRICED)
     assert "2024" in known.source
     half = price_of(PRICED, batch=True)
@@ -108,6 +108,25 @@ def test_a_price_that_is_given_counts_for_prompt_and_answer_apart():
     for wrong in ("1,2,3", "1,-2", "nan,1", "1,inf", "a,b"):
         with pytest.raises(InputError, match="give two numbers"):
             price_of("m", wrong)
+
+
+def test_tokens_are_estimated_by_hand():
+    """A word of six letters, of seven, three digits, four, a mark; nine bytes of three signs."""
+    texts = ("abcdef", "abcdefg", "123", "1234", "!", "日本語")
+    assert [estimated_tokens(text) for text in texts] == [1, 2, 1, 2, 1, 5]
+
+
+@pytest.mark.parametrize(
+    ("message", "usage", "reply"),
+    [
+        ({"content": "x"}, {"prompt_tokens": 3, "completion_tokens": 0}, Reply("x", "stop", 3)),
+        ({"content": "x", "refusal": "no"}, {"prompt_tokens": -1}, Reply("x", "stop")),
+        ({"content": None, "refusal": "no"}, None, Reply("no", "refusal")),
+        ({"content": None}, {"completion_tokens": 2}, Reply("", "stop", 0, 2)),
+    ],
+)
+def test_what_is_read_of_an_answer(message, usage, reply):
+    assert reply_of({"choices": [{"message": message}], "usage": usage}, "http://h") == reply
 
 
 def test_an_answer_whose_tokens_nobody_counted_costs_what_was_set_aside():

@@ -730,20 +730,16 @@ def test_the_summary_counts_the_systems_that_are_as_good_as_the_best(results):
 # -- tables ----------------------------------------------------------------------------------------
 
 
-def test_tables_escape_what_a_format_would_obey():
+def test_tables_escape_what_a_format_would_obey(snapshot):
     table = DataTable(
-        name="a/b",
-        title="50% & more",
-        header=("x_y", "|z|"),
-        rows=(("=1+1", "<b>$\\input{x}"),),
-        texts=frozenset({1}),
-    )
-    latex = to_latex(table, picture="x.png")
-    assert r"50\% \& more." in latex
-    assert r"\textless{}b\textgreater{}\$\textbackslash{}input\{x\}" in latex
-    assert r"\includegraphics[width=\linewidth]{x.png}" in latex
-    assert r"\label{tab:a-b}" in latex
-    assert "\\<b>\\$\\\\input{x}" in to_markdown(table)
+        name="a/b", title="50% & more", header=("x_y", "|z|", "n", "t"),
+        rows=(("=1+1", "<b>$\\input{x}", "3", "a\nb"),), texts=frozenset({1, 3}),
+    )  # fmt: skip
+    assert to_latex(table, picture="x.png") == snapshot
+    assert to_markdown(table).splitlines() == [
+        r"50% \& more", "", r"| x\_y | \|z\| | n | t |", "| --- | --- | ---: | --- |",
+        r"| =1+1 | \<b>\$\\input{x} | 3 | a b |",
+    ]  # fmt: skip
     assert csv_text(("a",), [("=1+1",), (0.1 + 0.2,), (None,), (True,)]) == (
         'a\n\'=1+1\n0.3\n""\nyes\n'
     )

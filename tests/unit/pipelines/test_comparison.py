@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from leaderboard_pages import show
-from leaderboard_results import THERE, real_results, report, sample, write_whole
+from leaderboard_results import THERE, real_results, report, sample, write, write_whole
 from own_data import write_manners
 from prepared import command_line
 from statsmodels.stats.multitest import multipletests
@@ -133,6 +133,8 @@ def test_a_difference_that_no_draw_changes_has_no_size(tmp_path):
     assert found.low == pytest.approx(found.high)
     assert found.effect is None
     assert compare(one, one).metric("acc").effect == 0
+    bare = read_stored(write(tmp_path, report("bare", {"acc": 40.0})))
+    assert compare(one, bare).metric("acc").sentences is None  # without its sentences
 
 
 def test_other_test_sets_are_refused(pair):
@@ -165,8 +167,20 @@ def test_all_that_is_printed(tmp_path, capsys, monkeypatch, snapshot):
     """In two blocks: won, lost and tied, neither way better, had by one alone; on record."""
     monkeypatch.setenv("COLUMNS", "80")
     values = {
-        "alpha": {"acc": 60.0, "ppl": 40.0, "length_ratio": 0.9, "joint": 0.4},
-        "beta": {"acc": 50.0, "ppl": 35.0, "length_ratio": 1.1, "s_bleu": 3.0},
+        "alpha": {
+            "acc": 60.0,
+            "ppl": 40.0,
+            "length_ratio": 0.9,
+            "joint_calibrated": 0.4,
+            "joint": 0.4,
+        },
+        "beta": {
+            "acc": 50.0,
+            "ppl": 35.0,
+            "length_ratio": 1.1,
+            "joint_calibrated": 0.4,
+            "s_bleu": 3.0,
+        },
     }
     single = {"alpha": ((100, 7), (100, 8), (0, 9)), "beta": ((0, 7), (100, 6), (50, 9.5))}
     stored = []

@@ -28,6 +28,7 @@ from tstbench.pipelines.rankings import (
 from tstbench.pipelines.report import Score, SeedRun, SystemInfo
 from tstbench.pipelines.seeds import MeanScore, Spread
 from tstbench.pipelines.standings import Standings
+from tstbench.pipelines.tables import fragment, to_latex
 from tstbench.pipelines.terminal_table import plain_table
 
 
@@ -116,7 +117,8 @@ def everything():
         scores[place] = kind(**{**data, **fields})
         return report.model_copy(update={"scores": tuple(scores)})
 
-    best = made(BEST, {"acc": 90.0, "cola": 60.0, "ppl": 50.25, "length_ratio": 1.0})
+    values = {"acc": 90.0, "cola": 60.0, "ppl": 50.25, "length_ratio": 1.0, "s_bleu": 12.0}
+    best = made(BEST, values)
     answers = {"one": {"asked": 1200, "empty": 3, "no number": 1100}, "two": {"asked": 40}}
     best = scored(best, 1, answers=answers)  # some answers of a judge were no score
     ours = made("ours", {"acc": 50.0, "cola": 60.0}, info={"date": "2024-05", "family": "fpft"})
@@ -150,7 +152,9 @@ def everything():
     data = back[0].data.model_copy(update={"sentences": 12})  # too few for tests
     back = [scored(one.model_copy(update={"data": data}), 1, signature=weak) for one in back]
     there = {back[0].scores[0].signature: [Rank("zebra", 80.0, 1, 1, 1), Rank("ours", 70, 2, 2, 0)]}
-    return [Standings(tuple(first), ranks, ("cola", "acc")), Standings(tuple(back), there)]
+    alone = [made("copy", {"acc": 95.0}, "yelp/negative-to-positive")]  # a bound, and no system
+    shown = ((first, ranks, ("cola", "acc")), (back, there), (alone, {}))
+    return [Standings(tuple(some), *more) for some, *more in shown]
 
 
 @pytest.mark.parametrize("layout", ["directions", "metrics"])
@@ -172,6 +176,12 @@ def test_everything_in_a_narrow_terminal(snapshot):
         text = plain_table(table, width=80, intervals=intervals)
         assert max(map(len, text.splitlines())) <= 80
         assert text == snapshot
+    assert fragment(table) == snapshot(name="in a notebook")
+
+
+def test_more_than_six_columns_take_both_of_a_page():
+    found = [to_latex(direction_table(one)) for one in everything()]
+    assert ["table*" in text for text in found] == [True, False, False]
 
 
 def test_csv_holds_no_formula():

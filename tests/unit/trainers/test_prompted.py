@@ -408,7 +408,10 @@ REFUSALS = [
         {},
         "leave out a parameter .* with --omit.* Unsupported parameter: 'top_p'",
     ),
-    ({"error": (503, error("x", None))}, {"retries": 1}, r"answers with 503: x \(2 attempts\)"),
+    *(
+        ({"error": (s, error("x", None))}, {"retries": 1}, rf"answers with {s}: x \(2 attempts\)")
+        for s in (429, 503)
+    ),
 ]
 
 

@@ -706,13 +706,14 @@ def test_two_signatures_are_two_columns(tmp_path):
     assert any("cannot be compared" in text for text in results.cautions)
 
 
-def test_the_summary_fits_a_terminal(results, tmp_path):
+def test_the_summary_fits_a_terminal(results, tmp_path, snapshot):
     long = "a-name-that-is-very-long-" * 4
     write(tmp_path, report(long[:100], {"acc": 50.0, "s_bleu": 10.0, "joint": 0.2}))
     for some in ([results], read_run(tmp_path)):
         text = summary(some, [()] * len(some))
         assert all(len(line) <= WIDTH for line in text.split("\n")), text
-    assert "front, content" in summary([results], [()])
+    some = [judgment(s, n, 1.0 + (n * m) % 5) for m, s in enumerate(SYSTEMS, 1) for n in range(9)]
+    assert summary([results], [human_aspects(some, results)]) == snapshot
 
 
 def test_the_summary_counts_the_systems_that_are_as_good_as_the_best(results):

@@ -3,6 +3,7 @@
 import os
 import shutil
 import threading
+from datetime import date
 
 import pytest
 from own_data import write_lines, write_manners
@@ -51,9 +52,17 @@ def test_the_list_tells_current_from_replaced(used, capsys):
 def test_what_a_gguf_file_was_read_into_is_listed_and_kept(tstbench_home, capsys):
     (folder := tstbench_home / "models" / "0123456789abcdef").mkdir(parents=True)
     write_lines(folder / "config.json", ["{}"])
-    rows = [line.split("\t") for line in command_line(capsys, "cache")[1].splitlines()]
-    listed = ["model", "GGUF file 0123456789abcdef, as read", "current"]
-    assert [[row[0], row[1], row[4]] for row in rows[1:]] == [listed]
+    _, out, err = command_line(capsys, "cache")
+    rows = [line.split("\t") for line in out.splitlines()]
+    listed = ["model", "GGUF file 0123456789abcdef, as read", "3 B", "current"]
+    assert [[*row[:3], row[4]] for row in rows[1:]] == [listed]
+    assert err == f"{tstbench_home}: 3 B, of which 'tstbench cache prune' would remove 0 B\n"
+    write_lines(folder / "more.bin", ["x" * 1_499_996])
+    assert command_line(capsys, "cache", "size")[1].splitlines()[1:] == ["model\t1\t1.5 MB"]
+    days = (("config.json", 100, 200), ("more.bin", 400, 300))  # read and written
+    for name, *times in days:
+        os.utime(folder / name, [86_400 * (time + 0.5) for time in times])
+    assert entries()[0].last_used == date.fromtimestamp(86_400 * 400.5)
     command_line(capsys, "cache", "prune", "--yes")
     assert folder.is_dir()
 

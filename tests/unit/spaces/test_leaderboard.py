@@ -620,7 +620,7 @@ def walked(tmp_path_factory):
         about[f"tuned-{seed}"] = {"family": "fpft", "seed_run": run, "needs_parallel": False}
     for number, (name, info) in enumerate(about.items()):
         values = {"joint": 0.6 - number / 20, "acc": 70.0 - number, "multi_bleu": 20.0 + number}
-        values["ppl"] = 60.0 + 30 * (number % 3)
+        values |= {"s_bleu": 40.0 - number, "ppl": 60.0 + 30 * (number % 3)}
         samples = [
             sample(
                 n, f"the soup {n} was cold",

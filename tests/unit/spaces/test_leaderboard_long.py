@@ -76,6 +76,8 @@ def test_a_window_is_what_was_asked_for(made, windows, query, wanted, bounds, to
     assert (table["data-window"], "data-left-out" in table) == (told, False)
     (nothing,) = (a for a in page.all("p") if a.get("class") == "nothing")
     assert ("hidden" in nothing) == bool(wanted)
+    count = int(told.split()[0])
+    assert f" of {1 + (count > 50)}, {count} system" in page.text
 
 
 def test_a_window_has_the_ranks_of_the_whole_table(made, windows):

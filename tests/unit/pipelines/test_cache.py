@@ -61,7 +61,7 @@ def test_what_a_gguf_file_was_read_into_is_listed_and_kept(tstbench_home, capsys
     assert command_line(capsys, "cache", "size")[1].splitlines()[1:] == ["model\t1\t1.5 MB"]
     days = (("config.json", 100, 200), ("more.bin", 400, 300))  # read and written
     for name, *times in days:
-        os.utime(folder / name, [86_400 * (time + 0.5) for time in times])
+        os.utime(folder / name, tuple(86_400 * (time + 0.5) for time in times))
     assert entries()[0].last_used == date.fromtimestamp(86_400 * 400.5)
     command_line(capsys, "cache", "prune", "--yes")
     assert folder.is_dir()

@@ -75,6 +75,9 @@ class TestAgreement:
     def test_the_interval_by_hand(self):
         """z = atanh(0.8) = 1.0986; its error is sqrt(1.32 / 7) = 0.4343, so 0.2475 to 1.9497."""
         assert interval_of_rho(0.8, 10) == pytest.approx((0.2426, 0.9603), abs=2e-4)
+        # At 1: rho is 1 - 6 / 990, z is 2.8980 and its error 0.4620, so the low end is tanh 1.9926.
+        assert interval_of_rho(1.0, 10) == pytest.approx((0.9635, 1.0), abs=2e-4)
+        assert interval_of_rho(-1.0, 10) == pytest.approx((-1.0, -0.9635), abs=2e-4)
 
     @pytest.mark.parametrize("n", [4, 5, 6])
     def test_the_interval_decides_as_all_orders_of_the_systems_do(self, n):

@@ -29,7 +29,7 @@ from tstbench.spaces.leaderboard import data
 from tstbench.spaces.leaderboard.correlation import correlate
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.facts import Facts
-from tstbench.spaces.leaderboard.groups import settings
+from tstbench.spaces.leaderboard.groups import settings, ways_of_scoring
 from tstbench.spaces.leaderboard.human import read_human
 from tstbench.spaces.leaderboard.overview import build_overview
 from tstbench.spaces.leaderboard.picture_view import lengths_picture
@@ -77,6 +77,15 @@ class TestSettings:
             ["acc only", "one"],
             ["acc only", "two"],
         ]
+
+    def test_a_score_without_a_scorer_belongs_to_every_profile(self):
+        one = report("a", {"acc": 50, "s_bleu": 40})
+        acc, bleu = one.scores
+        bleu = bleu.model_copy(update={"signature": "s_bleu|v:1"})
+        other = acc.model_copy(update={"profile": "lm", "signature": "acc|classifier:llama#2"})
+        both = Facts.of(one.model_copy(update={"scores": (acc, bleu, other)}))
+        ways = [sorted(way) for way in ways_of_scoring(both.layout)]
+        assert ways == [["acc", "s_bleu"]] * 2
 
     def test_inside_a_setting_each_metric_has_one_signature_whatever_the_order(self, root):
         random.seed(0)

@@ -245,6 +245,7 @@ def workplace(tmp_path_factory):
     (f"train stytrans --direction {THERE} --seeds 1", "seeds", "2"),
     (f"train stytrans --direction {THERE} --seeds many", "seeds", "integer"),
     (f"train delete-retrieve --direction {THERE} --seeds 2", "delete-retrieve"),
+    (f"train delete-retrieve --direction {THERE} --max-ngra 3", "'--max-ngra'", "'--max-ngram'"),
     ("train classifier", "tstbench train classifier yelp"),
     (f"{TRAIN} --epochs 3", "--epochs"),  # the default kind has none
     (f"{TRAIN} --kind textcnn --epochs 0", "epochs of textcnn"),

@@ -186,6 +186,9 @@ def test_single_strings_are_lists_of_one(name, prepared, test_set):
     mixed = [*firsts[:7], *([text] for text in firsts[7:])]
     assert as_strings == as_lists
     assert module.compute(**{**given, "references": mixed}) == as_lists
+    direction = {"direction": given.pop("direction")} if "direction" in given else {}
+    module.add_batch(**{**given, "references": mixed})
+    assert module.compute(**direction) == as_lists
     several = next(metric for metric in values(as_strings) if metric.startswith("multi_"))
     assert as_strings[several] is None
     assert as_strings["details"][several] == {"left_out": "no sentence has several references"}

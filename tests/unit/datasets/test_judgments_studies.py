@@ -308,6 +308,7 @@ def test_the_published_studies(name, rows, unscored, tmp_path):
     found = STUDIES[name].judgments()
     assert len(found) == rows
     assert sum(row.score is None for row in found) == unscored
+    assert all((row.note is None) == (row.score is not None) for row in found)
     assert not [row for row in found if row.flag]
     write_judgments(tmp_path / "all.jsonl", found)
     assert read_judgments(tmp_path / "all.jsonl") == found

@@ -228,7 +228,7 @@ def _pearson(x: np.ndarray, y: np.ndarray) -> float | None:
     """Pearson's r; ``None`` where a variable is constant."""
     if (x == x[0]).all() or (y == y[0]).all():
         return None
-    return float(np.clip(np.corrcoef(x, y)[0, 1], -1, 1))
+    return float(np.corrcoef(x, y)[0, 1])
 
 
 def _of_reports(column: Column, reports: Sequence[Report], raw_ppl: bool) -> np.ndarray:

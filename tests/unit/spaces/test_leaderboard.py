@@ -628,7 +628,7 @@ def walked(tmp_path_factory):
         run = {"system": "tuned", "recipe": "a" * 64, "seed": seed}
         about[f"tuned-{seed}"] = {"family": "fpft", "seed_run": run, "needs_parallel": False}
     for number, (name, info) in enumerate(about.items()):
-        values = {"joint": 0.6 - number / 20, "acc": 70.0 - number, "multi_bleu": 20.0 + number}
+        values = {"acc": 70.0 - number, "joint": 0.6 - number / 20, "multi_bleu": 20.0 + number}
         values |= {"s_bleu": 40.0 - number, "ppl": 60.0 + 30 * (number % 3)}
         samples = [
             sample(

@@ -45,7 +45,7 @@ class Price:
     source: str
 
     def of(self, prompt_tokens: float, answer_tokens: float = 0) -> float:
-        """US dollars; of what is sent alone, unless an answer's tokens are given."""
+        """US dollars: of the prompt alone, unless the tokens of an answer are given."""
         return (prompt_tokens * self.prompt + answer_tokens * self.answer) / _MILLION
 
 

@@ -1,4 +1,4 @@
-"""What metrics require of scorers: four small interfaces.
+"""What metrics require of scorers: three small interfaces.
 
 A scorer is loaded once, scores each distinct sentence once, and remembers. ``name`` and ``hash``
 go into the signature of every score that the scorer contributes to: ``name`` tells people what it

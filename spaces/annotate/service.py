@@ -320,7 +320,7 @@ class Service:
 
     def _next_open(self, rater: str, latest: Answers, position: int) -> int | None:
         mine = self._questions[rater]
-        order = [*range(position + 1, len(mine)), *range(position)]
+        order = [*range(position + 1, len(mine)), *range(position + 1)]
         return next((i for i in order if (mine[i].task, mine[i].item.id) not in latest), None)
 
 

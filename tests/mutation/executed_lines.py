@@ -1,6 +1,6 @@
 """A pytest plugin: which lines of some files each test executes, its fixtures included.
 
-What a fixture executes that several tests share counts for each of them, although it runs once.
+Lines of a shared fixture count for each test that uses it, although they run once.
 """
 
 import json

@@ -17,7 +17,7 @@ from tstbench.spaces.leaderboard.ranks import RankCache
 from tstbench.spaces.leaderboard.views import render
 
 LINES = {"caption", "details", "div", "h2", "h3", "label", "li", "p", "section", "select", "tr"}
-SAID = {"checked", "colspan", "disabled", "hidden", "href", "selected", "style", "title"}
+SAID = {*"aria-label checked colspan disabled hidden href selected style title".split()}
 MARKS = {"b": "**", "del": "~~", "ins": "++"}
 UNSAID = {"data-meaning", "data-signature"}  # a title has the one, and another test the other
 

@@ -176,7 +176,7 @@ class TestNumbers:
         alone = np.concatenate([embedding.vectors([text]) for text in texts])
         np.testing.assert_allclose(embedding.vectors(texts), alone, atol=1e-6)
 
-    def test_a_sentences_nearest_are_scikit_learns(self, tmp_path):
+    def test_nearest_sentences_are_those_of_scikit_learn(self, tmp_path):
         sample = sample_styles("mini", most=30)
         embedding = find_embedding(str(make_bert(tmp_path / "tiny")), sample)
         vectors = embedding.vectors(sample.texts)

@@ -28,8 +28,8 @@ from tstbench.metrics.registry import (
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.device import Placement
 from tstbench.metrics.scorers.prepare import TRAINED, is_trained_here
-from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.metrics.scorers.roles import OURS
+from tstbench.metrics.scorers.profile import PROFILES, Profile, Scorers
+from tstbench.metrics.scorers.roles import OURS, Found, role
 from tstbench.metrics.statistics import bootstrap
 from tstbench.metrics.text import preparation
 from tstbench.pipelines.evaluate import evaluate
@@ -370,6 +370,25 @@ def test_all_ten_metrics_of_another_language(tmp_path):
     assert [one.metric for one in system.report.left_out] == [
         *("multi_bleu", "s_bert", "r_bert", "multi_bert", "cola", "joint_calibrated"),
     ]
+
+
+def test_a_scorer_is_looked_up_before_it_is_loaded(monkeypatch):
+    calls = []
+
+    def find(spec, direction, placement):
+        calls.append(("find", spec))
+        return Found("toy", "0" * 64, lambda: calls.append(("load", spec)))
+
+    monkeypatch.setattr(
+        "tstbench.metrics.scorers.profile.role",
+        lambda name: dataclasses.replace(role("encoder"), find=find, default="mine"),
+    )
+    scorers = Scorers(Profile("toy", {}), None)
+    scorers.find("encoder")
+    scorers.find("encoder")
+    assert calls == [("find", "mine")]
+    scorers.load("encoder")
+    assert calls == [("find", "mine"), ("load", "mine")]
 
 
 def test_systems_learn_from_texts_cleaned_as_the_language_asks(tmp_path):

@@ -16,6 +16,7 @@ from tstbench.metrics.bleu.bleu import bleu_statistics
 from tstbench.metrics.chrf.chrf import chrf_statistics
 from tstbench.metrics.statistics import (
     BLOCK,
+    _blocks,
     bootstrap,
     interval,
     mean_statistics,
@@ -135,3 +136,9 @@ def test_memory_does_not_hold_all_draws():
     )
     assert ran.returncode == 0, ran.stderr
     assert int(ran.stdout) * 1024 < 320e6
+
+
+def test_a_corpus_of_many_sentences_is_never_one_matrix():
+    """A block has at most 2^23 draws: 12,000 times 800 are 9.6 million, so two blocks of 400."""
+    sizes = [block.shape for block in _blocks(12_000, 800, seed=3)]
+    assert sizes == [(400, 12_000), (400, 12_000)]

@@ -176,12 +176,14 @@ def test_the_cache_shows_them_and_prunes_those_of_other_code(home, inputs):
     assert (entry.state, entry.name) == ("of other code", f"s_bleu {path.name[:8]}")
 
 
+ONEDNN = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
 TOGETHER = ("acc", "bleu", "chrf", "bertscore", "ppl", "cola", "joint", "length_ratio", "sim")
 
 
 @pytest.fixture
 def few_at_once(monkeypatch):
     """Blocks of seven sentences, so that a test set of forty is one of many."""
+    monkeypatch.setenv(ONEDNN, "0")  # so that what is set meanwhile is undone
     for module in (kept_scores, evaluating):
         monkeypatch.setattr(module, "BLOCK", 7)
 
@@ -208,6 +210,7 @@ def test_many_sentences_have_the_numbers_of_one_piece(home, monkeypatch, tmp_pat
     test_set = replace(test_set, references=fewer)
     how = scoring(TOGETHER)
     whole = evaluate(outputs(test_set), test_set, how)
+    monkeypatch.setenv(ONEDNN, "0")
     for module in (kept_scores, evaluating):
         monkeypatch.setattr(module, "BLOCK", 7)
     calls = []
@@ -236,8 +239,8 @@ def test_many_sentences_have_the_numbers_of_one_piece(home, monkeypatch, tmp_pat
 
 
 def test_many_sentences_take_little_memory(home, few_at_once, monkeypatch):
-    """Counts take a byte each, no scorer remembers a sentence of an earlier block, nor oneDNN."""
-    monkeypatch.delenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", raising=False)
+    """Counts take a byte each, a scorer forgets a finished block, and oneDNN keeps no kernels."""
+    monkeypatch.delenv(ONEDNN)
     test_set, how = load_test_set(DIRECTION), scoring(["multi_bleu", "acc", "ppl"])
     inputs = check_inputs(
         [f"great {one}" for one in test_set.sources],
@@ -252,7 +255,7 @@ def test_many_sentences_take_little_memory(home, few_at_once, monkeypatch):
     kinds = {metric: one.statistics.rows.dtype for metric, one in found.items()}
     assert kinds == {"multi_bleu": np.uint8, "acc": np.uint8, "ppl": np.float64}
     assert len(memo) == 0
-    assert os.environ["ONEDNN_PRIMITIVE_CACHE_CAPACITY"] == "0"
+    assert os.environ[ONEDNN] == "0"
     draw_together([*found.values()])
     for metric, one in measure(how.metrics, inputs, scorers).items():
         assert np.array_equal(vars(found[metric])["replicates"], one.replicates)

@@ -601,6 +601,7 @@ LOST = {  # what stands above the table, where a link leads astray
     "of an unknown direction": {"direction": "<b>x</b>", "setting": "<b>y</b>"},
     "of a direction without results": {"direction": "yelp/negative-to-positive"},
     "of an unknown metric": {"view": "overview", "metric": "<b>x</b>", "protocol": "<b>y</b>"},
+    "of an unknown dataset": {"view": "overview", "dataset": "<b>z</b>"},
     "of an unknown system": {"view": "system", "system": "alpa"},
     "of all systems": {"view": "system"},
     "where one is nobody": {"view": "versus", "first": "nobody"},

@@ -189,12 +189,11 @@ class Service:
         """One screen of the rater with this key.
 
         Returns:
-            ``position``, from 0, of ``total``, with ``done`` answered or skipped; ``next_open``,
-            the first open position after this one, or from the start, ``None`` if there is none;
-            ``skipped``, positions; ``layout``, see :class:`.study.Task`; ``dataset`` and styles,
-            unless they would give the rewrite away; ``number`` of how many outputs ``of`` the
-            source; ``texts``, each with its ``role``; ``aspects``, with ``choices``, lowest first,
-            and ``anchors`` by choice; ``overall_factor`` from the mean of the scores to the derived
+            ``position``, from 0, of ``total``, with ``done`` answered or skipped; ``skipped``,
+            positions; ``layout``, see :class:`.study.Task`; ``dataset`` and styles, unless they
+            would give the rewrite away; ``number`` of how many outputs ``of`` the source;
+            ``texts``, each with its ``role``; ``aspects``, with ``choices``, lowest first, and
+            ``anchors`` by choice; ``overall_factor`` from the mean of the scores to the derived
             overall, ``None`` if none is derived; the rater's own earlier ``answer``.
 
         Raises:
@@ -213,7 +212,6 @@ class Service:
             "position": position,
             "total": len(mine),
             "done": sum(answer is not None for answer in mine),
-            "next_open": self._next_open(rater, latest, position),
             "skipped": [i for i, a in enumerate(mine) if a is not None and a.skipped],
             "layout": task.layout,
             "dataset": dataset_facts(told.dataset).title if told else None,
@@ -230,7 +228,7 @@ class Service:
         }
 
     def save(self, key: str, position: int, choices: Any) -> dict[str, Any]:
-        """Save an answer; ``next_open`` is the next position, ``None`` if all are answered.
+        """Save an answer; ``next_open``: the next open position, else the first of all, or none.
 
         Raises:
             AccessError: no rater's key.
@@ -320,7 +318,7 @@ class Service:
 
     def _next_open(self, rater: str, latest: Answers, position: int) -> int | None:
         mine = self._questions[rater]
-        order = [*range(position + 1, len(mine)), *range(position + 1)]
+        order = [*range(position + 1, len(mine)), *range(position)]
         return next((i for i in order if (mine[i].task, mine[i].item.id) not in latest), None)
 
 

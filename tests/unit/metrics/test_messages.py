@@ -33,9 +33,9 @@ from tstbench.metrics.scorers.masking import style_words, word_attributions
 from tstbench.metrics.scorers.profile import PROFILES, Profile, Scorers
 from tstbench.metrics.signature import Signature
 from tstbench.metrics.statistics import (
+    bootstrap,
     mean_statistics,
     paired_p_value,
-    resample,
     share_statistics,
 )
 from tstbench.metrics.sti.sti import (
@@ -302,7 +302,7 @@ def facts(**changed):
         "3 and 4",
         call(paired_p_value, mean_statistics(np.ones(3)), mean_statistics(np.ones(4))),
     ),
-    (InputError, "0 sentences", call(resample, 0)),
+    (InputError, "0 sentences", call(bootstrap, mean_statistics(np.ones(0)))),
     *(
         (InputError, "not a signature", call(Signature.parse, identity, made_with))
         for identity, made_with in (("acc|nonsense", ""), ("|v:1", ""), ("acc|v:1", "nonsense"))

@@ -14,7 +14,7 @@ import kenlm
 import numpy as np
 
 from ...errors import InputError, MissingFileError, TSTBenchError, naming, unknown_name
-from ...files import read_text, sync, temporary_folder, write_bytes
+from ...files import sync, temporary_folder, write_bytes
 from .base import SentenceMemo
 from .kneser_ney import NgramModel, check_order, estimate, split_words, training_words
 
@@ -143,36 +143,6 @@ def write_arpa(model: NgramModel, path: Path | str) -> None:
         path: the file, replaced if it exists; its folder is created.
     """
     write_bytes(path, b"".join(_sections(model)))
-
-
-def read_arpa(path: Path | str) -> dict[tuple[str, ...], tuple[float, float]]:
-    """Every entry of an ARPA file, to inspect a model or compare two.
-
-    Returns:
-        From the words of an n-gram to its log10 probability and log10 back-off weight, the
-        latter 0 if the file has none.
-
-    Raises:
-        MissingFileError: the file does not exist.
-        InputError: not an ARPA file; the message names the line.
-    """
-    entries: dict[tuple[str, ...], tuple[float, float]] = {}
-    order = 0
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if line == "\\end\\":
-            return entries
-        if line == f"\\{order + 1}-grams:":
-            order += 1
-        elif order and line:
-            try:
-                probability, text, backoff = (*line.split("\t"), "0")[:3]
-                words = tuple(text.split(" "))
-                entries[words] = float(probability), float(backoff)
-            except ValueError:
-                words = ()
-            if len(words) != order:
-                raise InputError(f"{path}, line {number}: no {order}-gram entry: {line!r}")
-    raise InputError(f"{path} is not a complete ARPA file: the \\end\\ line is missing")
 
 
 def _sections(model: NgramModel) -> Iterator[bytes]:

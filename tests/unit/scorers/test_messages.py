@@ -32,7 +32,6 @@ from tstbench.metrics.scorers.finetuned import FinetunedConfig
 from tstbench.metrics.scorers.kneser_ney import estimate
 from tstbench.metrics.scorers.language_model import (
     NgramLanguageModel,
-    read_arpa,
     run_lmplz,
     train_language_model,
 )
@@ -45,7 +44,6 @@ from tstbench.metrics.scorers.word_vectors import WordVectorsConfig, fit_word_ve
 from tstbench.settings import read_settings
 
 MINI = parse_direction("mini/negative-to-positive")
-ONE = "\\data\\\n\\1-grams:\n"
 
 
 def trained(sentences=SENTENCES, labels=LABELS, styles=STYLES, *config, kind="linear", **more):
@@ -207,10 +205,6 @@ CONFIGS = {
     ),
     (UnknownNameError, ("'lmplzz'", "'lmplz'"), ngrams(["good"], estimator="lmplzz")),
     (MissingFileError, "lmplz is not on PATH", ngrams(["good"], estimator="lmplz")),
-    (InputError, ("ARPA", "a.txt"), read(read_arpa, "good food\n")),
-    (InputError, ("complete ARPA", "a.txt"), read(read_arpa, f"{ONE}-1.0\tgood\t0\n")),
-    (InputError, "line 3", read(read_arpa, f"{ONE}-1.0 good\n\\end\\\n")),
-    (InputError, "line 3", read(read_arpa, f"{ONE}high\tgood\n\\end\\\n")),
     (MissingFileError, "nowhere", lambda folder: NgramLanguageModel(folder / "nowhere")),
     (MissingFileError, "model.arpa is missing", NgramLanguageModel),
     # -- sentences that are left out

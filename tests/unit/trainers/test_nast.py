@@ -58,17 +58,3 @@ def test_no_pads_and_no_unknown_words_are_written(data):
     with torch.no_grad():
         system.network.output.bias[[PAD, UNKNOWN]] = 50.0
     assert all(system.rewritten(["the food was awful ."], 0))
-
-
-def test_published_settings_by_dataset():
-    yelp = NastConfig.for_direction(parse_direction("yelp/negative-to-positive"))
-    assert (yelp.alignment, yelp.warm_up, yelp.max_length, yelp.blank) == (
-        "learnable",
-        1000,
-        16,
-        0.1,
-    )
-    back = NastConfig.for_direction(parse_direction("yelp/positive-to-negative"))
-    assert (yelp.forward_weight, back.forward_weight, back.back_weight) == (1.5, 1.0, 1.5)
-    amazon = NastConfig.for_direction(parse_direction("amazon/negative-to-positive"))
-    assert (amazon.alignment, amazon.blank, amazon.drop) == ("simple", 0.2, 0.0)

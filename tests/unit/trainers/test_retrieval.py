@@ -99,12 +99,6 @@ def test_without_bm25s_the_extra_is_named(partition, monkeypatch):
         Bm25(partition, ())
 
 
-def test_ties_go_to_the_first():
-    index = Bm25(Partition.of([(3, 5, 2), (4, 3, 2), (3, 6, 2), (3, 7, 2)], 1, "mini"), {END})
-    assert index.nearest([3], 3, (), [0]).tolist() == [0, 1, 2]
-    assert index.nearest([3], 3, {1}, [0]).tolist() == [0, 2, 3]
-
-
 def test_cosine_against_a_loop():
     torch.manual_seed(0)
     queries, keys = torch.randn(4, 5), torch.nn.functional.normalize(torch.randn(20, 5), dim=1)

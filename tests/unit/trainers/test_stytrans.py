@@ -116,11 +116,6 @@ def test_a_verdict_reaches_the_encoder_through_soft_words(generator, words, mode
         assert part.weight.grad.abs().sum() > 0
 
 
-@pytest.fixture
-def learner(data):
-    return learner_of(StyTrans, data, CONFIG)
-
-
 @pytest.mark.parametrize(("kind", "config"), [(StyTrans, CONFIG), (Nast, NAST)])
 def test_only_the_network_that_learns_has_dropout(data, kind, config):
     """As ``d_step`` and ``f_step`` of the released ``train.py`` set it, and NAST's."""

@@ -271,16 +271,6 @@ def test_what_a_download_brings_along_is_no_part_of_an_adopted_system(tmp_path):
     assert names == {"sentences.json", "system.json", "README.md", "config.json"}
 
 
-def test_a_card_that_says_another_kind_is_refused(tmp_path):
-    trained = train_system("random-target", load_training(THERE))
-    card = replace(trained.card, kind="copy")
-    SYSTEM_STORE.export(card, lambda folder: None, tmp_path / "other")
-    found = find_system(str(tmp_path / "other"), THERE)
-    assert found.kind.KIND == "copy"
-    with pytest.raises(InputError, match="is a copy system, not random-target"):
-        type(load_system(trained.folder)).from_pretrained(tmp_path / "other")
-
-
 def test_a_file_that_changes_while_it_is_read_is_not_taken_for_the_one_before(tmp_path):
     load_data(write_manners(tmp_path))
     way = parse_direction("manners/rude-to-polite")

@@ -56,17 +56,26 @@ def test_train_transfer_evaluate(name, tmp_path, capsys):
     [
         ("stytrans", "yelp", {"dropout": 0.1, "word_drop": 0.1, "rounds": 2000, "max_length": 16}),
         ("nast", "yelp", {"rounds": 15_000, "warm_up": 1000, "learning_rate": 1e-4}),
+        ("nast", "yelp", {"alignment": "learnable", "max_length": 16, "blank": 0.1}),
+        ("nast", "yelp", {"forward_weight": 1.5, "back_weight": 1.0}),
         ("nast", "gyafc_fr", {"rounds": 20_000, "warm_up": 3000, "learning_rate": 5e-4}),
         ("nast", "amazon", {"rounds": 15_000, "warm_up": 3000, "cycle_weight": 0.25}),
         ("nast", "shakespeare", {"warm_up": 1000, "alignment": "simple", "max_length": 32}),
+        ("nast", "amazon", {"blank": 0.2, "drop": 0.0, "insert": 0.0}),
         ("tsst", "yelp", {"retriever": "dense", "max_length": 18}),
         ("bsrr", "amazon", {"supervised_epochs": 0, "baseline": False, "optimizer": "rmsprop"}),
-        ("llama-lora", "styptb_arr", {"loss": "all", "batch_size": 128}),
+        ("llama-lora", "styptb_arr", {"loss": "all", "batch_size": 128, "epochs": 10}),
+        ("llama-lora", "shakespeare", {"loss": "all", "batch_size": 256, "epochs": 5}),
     ],
 )
 def test_the_benchmarks_own_runs_are_a_preset(name, direction, expected):
     config = system_config(name, directions_of(direction)[0], preset="tstbench")
     assert {key: getattr(config, key) for key in expected} == expected
+
+
+def test_the_larger_weight_is_for_rewrites_of_the_first_style():
+    back = system_config("nast", parse_direction("yelp/positive-to-negative"))
+    assert (back.forward_weight, back.back_weight) == (1.0, 1.5)
 
 
 def test_the_suite_of_all_ten_can_be_run():

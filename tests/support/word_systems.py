@@ -35,14 +35,35 @@ def learner_of(kind, data, config, few=8):
 
 
 def moved(learner, step):
-    """The losses of a step, the weights that it moved: how far, and each part's gradient."""
+    """The losses of a step, how far it moved each weight, and each loss's gradient of each part."""
     weights = dict(learner.network.named_parameters())
     before = {name: weight.detach().clone() for name, weight in weights.items()}
+    update, gradients = learner.update, {}
+
+    def seen(step):
+        usual = update(step)
+
+        def loss(batch):
+            terms = usual.loss(batch)
+            for name, term in terms.items():
+                gradients[name] = _gradients(term, weights)
+            return terms
+
+        return replace(usual, loss=loss)
+
+    learner.update = seen
     terms = _step(learner, step)
+    learner.update = update
     far = {name: float((w.detach() - before[name]).norm()) for name, w in weights.items()}
-    gradients = defaultdict(float)  # Adam's first step is as long whatever they are
-    for name, weight in weights.items():
-        if weight.grad is not None:
-            gradients[".".join(name.split(".")[:2])] += float(weight.grad.norm()) ** 2
-    parts = {name: square**0.5 for name, square in gradients.items()}
-    return terms, {name: distance for name, distance in far.items() if distance}, parts
+    return terms, {name: distance for name, distance in far.items() if distance}, gradients
+
+
+def _gradients(term, weights):
+    """How long a loss's gradient is, by part of the network: Adam's first step does not tell."""
+    some = {name: weight for name, weight in weights.items() if weight.requires_grad}
+    found = torch.autograd.grad(term, some.values(), retain_graph=True, allow_unused=True)
+    squares = defaultdict(float)
+    for name, gradient in zip(some, found, strict=True):
+        if gradient is not None:
+            squares[".".join(name.split(".")[:2])] += float(gradient.norm()) ** 2
+    return {name: square**0.5 for name, square in squares.items()}

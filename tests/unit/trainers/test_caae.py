@@ -4,7 +4,6 @@ import os
 import signal
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -76,20 +75,6 @@ def test_the_style_is_a_part_of_the_first_state_alone(autoencoder, words):
 def made(data, **settings):
     usual = {"warm_up": 0.0, "warm_up_rate": 5e-4, "dropout": 0.5}
     return learner_of(Caae, data, replace(CONFIG, **{**usual, **settings}))
-
-
-def test_under_minimax_too_the_verdict_reaches_all_that_rewrites(data):
-    """The gradients of the other objective are on record with those of all systems."""
-    learner = made(data, objective="minimax")
-    learner._last.fill_(0.0)
-    for _ in range(15):  # discriminators that have something to say
-        _step(learner, 0)
-    network = learner._system.network.requires_grad_(True)
-    network.zero_grad()
-    terms = learner._autoencoder_loss(np.arange(16))
-    (terms["style_0"] + terms["style_1"]).backward()
-    assert network.encoder.weight_hh_l0.grad.abs().sum() > 0
-    assert network.output.weight.grad.abs().sum() > 0, "only a soft word leads there"
 
 
 def test_a_poor_discriminator_is_not_heard(data):

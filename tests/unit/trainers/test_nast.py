@@ -2,19 +2,16 @@
 
 from dataclasses import replace
 
-import pytest
 import torch
 from prepared import DIRECTION
 from word_systems import N_WORDS, untrained
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.trainers.nast import Nast, NastConfig
-from tstbench.trainers.stytrans import Discriminator
 from tstbench.trainers.training.words import END, PAD, UNKNOWN, lengths_of
 
 LEARNABLE = NastConfig.tiny(parse_direction(DIRECTION))
 SIMPLE = replace(LEARNABLE, alignment="simple", blank=0.2, drop=0.0, insert=0.0)
-BOTH = pytest.mark.parametrize("config", [LEARNABLE, SIMPLE], ids=["learnable", "simple"])
 
 
 def network(config):
@@ -36,21 +33,6 @@ def test_every_word_sees_every_other():
     first, _ = generator.write(row, lengths_of(row), styles)
     other, _ = generator.write(changed, lengths_of(changed), styles)
     assert (first[0, 0] - other[0, 0]).abs().max() > 1e-4
-
-
-@BOTH
-@pytest.mark.parametrize("reads", ["encoded", "raw"])
-def test_a_verdict_reaches_the_encoder_but_not_the_positions(words, config, reads):
-    config = replace(config, decoder_input=reads)
-    generator = network(config)
-    critic = Discriminator(N_WORDS, config.shape, config.max_length, conditional=True)
-    styles = torch.tensor([0, 1, 0])
-    logits, lengths = generator.write(words, lengths_of(words), styles)
-    critic.doubt(logits.softmax(dim=-1), lengths, styles).sum().backward()
-    for part in (generator.reader.words.vectors, generator.reader.encoder.layers[0].own.query):
-        assert part.weight.grad.abs().sum() > 0
-    if generator.positions is not None:
-        assert all(p.grad is None for p in generator.positions.parameters())
 
 
 def test_no_pads_and_no_unknown_words_are_written(data):

@@ -97,25 +97,6 @@ def test_a_hard_row_is_the_word_itself(generator, words):
     assert lengths_of(words).tolist() == [5, 10, 2]
 
 
-@pytest.mark.parametrize("mode", ["multi", "conditional"])
-def test_a_verdict_reaches_the_encoder_through_soft_words(generator, words, mode):
-    critic = Discriminator(
-        N_WORDS, CONFIG.shape, CONFIG.max_length, conditional=mode == "conditional"
-    )
-    styles = torch.tensor([0, 1, 0])
-    rewrite = generator.unroll(words, lengths_of(words), styles, temperature=1.0)
-    assert torch.allclose(rewrite.sum(dim=-1), torch.ones(rewrite.shape[:2]), atol=1e-5)
-    verdict = critic(rewrite, lengths_of(rewrite), styles)
-    assert verdict.shape == (3, 3 if mode == "multi" else 2)
-    F.cross_entropy(verdict, torch.ones(3, dtype=torch.long)).backward()
-    for part in (
-        generator.reader.words.vectors,
-        generator.reader.styles,
-        generator.reader.encoder.layers[0].own.query,
-    ):
-        assert part.weight.grad.abs().sum() > 0
-
-
 @pytest.mark.parametrize(("kind", "config"), [(StyTrans, CONFIG), (Nast, NAST)])
 def test_only_the_network_that_learns_has_dropout(data, kind, config):
     """As ``d_step`` and ``f_step`` of the released ``train.py`` set it, and NAST's."""

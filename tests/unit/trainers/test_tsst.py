@@ -35,27 +35,6 @@ def test_batches_are_of_one_style_and_both_come_in_turn(learner):
     assert styles[::2] != [styles[0]] * 10, "not always the same first"
 
 
-def gradients(learner, name):
-    part = learner._batches.at(0)
-    learner.network.zero_grad()
-    for parameter in learner.network.parameters():
-        parameter.requires_grad_(True)
-    torch.manual_seed(0)
-    learner._generator_loss(part)[name].backward()
-    return {
-        n for n, p in learner._generator.named_parameters() if p.grad is not None and p.grad.any()
-    }
-
-
-def test_what_each_loss_reaches(learner):
-    decoder = {"decoder.cell.weight_ih", "decoder.attentions.1.key.weight", "output.weight"}
-    for name in ("self", "cycle", "style", "words"):
-        assert decoder | {"reader.lstm.lstm.weight_ih_l0", "start"} <= gradients(learner, name)
-    asked = gradients(learner, "query")
-    assert "reader.weights" in asked
-    assert not decoder & asked, "no gradient through words that were chosen"
-
-
 def test_the_discriminator_has_a_rate_of_its_own(data):
     learner = learner_of(Tsst, data, replace(CONFIG, discriminator_rate=1e-2, epochs=5.0), few=48)
     assert learner.update(0).rates == {"language_model": pytest.approx(1e-5 + (5e-3 - 1e-5) / 5)}

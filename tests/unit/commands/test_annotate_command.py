@@ -49,20 +49,12 @@ def test_a_study_is_made_opened_again_and_exported(tmp_path, monkeypatch, capsys
 
     told = "wrote 0 judgments to ratings.jsonl: nobody has answered yet\n"
     assert annotate("study", "--export", "ratings.jsonl") == (0, told)
+    status, said = annotate("study", "--url", "http://[::1")
+    assert status == 2
+    assert "--url http://[::1 is not an address: " in said.splitlines()[-1]
     status, said = annotate("nothing", "--export", "x")
     assert status == 2
     assert "tstbench annotate nothing --results" in said
-
-
-def test_a_study_of_no_outputs_is_refused_and_leaves_nothing(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    write_reports(tmp_path / "results", {"Oracle9": SYSTEMS["Oracle9"]})
-    new = ["study", "--results", "results", "--direction", DIRECTION, "--raters", "ann"]
-    assert main(["annotate", *new, "--per-system", "0"]) == 2
-    said = capsys.readouterr().err.splitlines()
-    assert said[-1].startswith("tstbench: 0 outputs per system were requested: at least 1")
-    assert not any("Traceback" in line for line in said)
-    assert [path.name for path in tmp_path.iterdir()] == ["results"]
 
 
 def test_every_choice_for_a_new_study_is_followed(tmp_path, monkeypatch, busy_port):
@@ -89,18 +81,3 @@ def test_every_choice_for_a_new_study_is_followed(tmp_path, monkeypatch, busy_po
     assert made == again
     assert made.tasks == ("content_masked", "protocol")
     assert all("slow" not in item.masked.source for item in made.items)
-
-
-def test_what_a_study_lacks_is_told(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    write_reports(tmp_path / "results", {"Oracle9": SYSTEMS["Oracle9"]})
-    whole = ["--results", "results", "--direction", DIRECTION, "--raters", "ann"]
-    for lacking in range(3):
-        given = whole[: 2 * lacking] + whole[2 * lacking + 2 :]
-        assert main(["annotate", "study", *given]) == 2
-        said = capsys.readouterr().err.splitlines()
-        assert said == [
-            "tstbench: study has no study yet: a new one needs --results, --direction and --raters"
-        ]
-    assert main(["annotate", "study", *whole, "--per-system", "2", "--url", "http://[::1"]) == 2
-    assert "--url http://[::1 is not an address: " in capsys.readouterr().err.splitlines()[-1]

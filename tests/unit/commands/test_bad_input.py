@@ -24,7 +24,7 @@ from tstbench.datasets_scripts.cleaning import is_blank
 from tstbench.datasets_scripts.own import read_data
 from tstbench.datasets_scripts.tables import Column, OwnText, Table
 from tstbench.errors import InputError
-from tstbench.files import file_name, parse_toml, write_jsonl
+from tstbench.files import file_name, parse_toml
 from tstbench.hub import misunderstood
 from tstbench.metrics.inputs import check_inputs
 from tstbench.pipelines.hub.push import explained
@@ -40,24 +40,6 @@ INVISIBLE = "\u200b", "\u2060\ufeff", "\u00ad", "\u3164", "\u2800", "\U000e0041"
 
 
 # -- predictions that are none ---------------------------------------------------------------------
-
-
-def test_json_lines_under_another_name_are_refused(tmp_path, test_set, capsys):
-    path = tmp_path / "out.txt"
-    write_jsonl(path, ({"prediction": text} for text in test_set.sources))
-    message = refusal(capsys, "evaluate", path, "--direction", DIRECTION)
-    assert "out.txt, line 1: JSON" in message
-    assert "40 of 40 lines are objects" in message
-    assert "Name the file .jsonl" in message
-    path = path.rename(path.with_suffix(".jsonl"))
-    assert read_outputs(path, test_set).predictions == test_set.sources
-
-
-def test_a_rewrite_with_braces_is_still_a_rewrite(tmp_path, test_set):
-    lines = ["{}", '{"a": 1}', "{ so good }", *test_set.sources[3:]]
-    path = tmp_path / "out.txt"
-    path.write_text("\n".join(lines) + "\n")
-    assert list(read_outputs(path, test_set).predictions) == lines
 
 
 def test_invisible_is_what_unicode_calls_ignorable():
@@ -267,17 +249,3 @@ def test_a_folder_never_leaves_its_parent_nor_is_too_long():
     check_names(long)
     assert all(len(folder_name(name).encode()) <= 200 for name in long)
     assert len({folder_name(name) for name in long}) == len(long)
-
-
-def test_a_name_of_another_script_through_the_command_line(tmp_path, test_set, capsys):
-    for name in ("日本語", "中文"):
-        (tmp_path / f"{name}.txt").write_text("\n".join(test_set.sources) + "\n")
-    found = find_outputs([str(tmp_path)])
-    assert [name for name, _ in found] == ["中文", "日本語"]
-    arguments = ["evaluate", str(tmp_path), "--direction", DIRECTION, "--metrics", "s_bleu"]
-    for _ in range(2):
-        assert main([*arguments, "--out", str(tmp_path / "r")]) == 0
-        folder = tmp_path / "r" / DIRECTION
-        assert sorted(p.name for p in folder.iterdir() if p.is_dir()) == ["中文", "日本語"]
-    report = folder / "日本語" / "report.json"
-    assert json.loads(report.read_text())["system"]["name"] == "日本語"

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from prepared import DIRECTION, command_line, prepared_home, refusal
+from prepared import DIRECTION, command_line, refusal
 
 from tstbench.commands.cli import COMMANDS, GROUPS, main
 from tstbench.datasets_scripts.catalog import DIRECTIONS
@@ -211,13 +211,11 @@ def test_a_mistake_in_a_process_of_its_own(tmp_path):
 
 
 @pytest.mark.slow
-def test_json_is_all_that_standard_output_gets(tmp_path, tmp_path_factory, capsys, monkeypatch):
-    home = prepared_home(tmp_path_factory)
+def test_json_is_all_that_standard_output_gets(tmp_path, prepared, capsys):
     out = tmp_path / "results"
     some = ("--metrics", "acc", "s_bleu", "s_bert", "ppl", "joint")
     done = tstbench(
         *(*COPY, "--baseline", "reference-1", *some, "--json", "--signatures", "--out", out),
-        TSTBENCH_HOME=str(home),
         PYTHONIOENCODING="ascii",
     )
     assert done.returncode == 0, done.stderr.decode()
@@ -227,7 +225,7 @@ def test_json_is_all_that_standard_output_gets(tmp_path, tmp_path_factory, capsy
     written = json.loads((out / DIRECTION / "copy/report.json").read_text())
     assert reports[0].model_dump(mode="json") == written
     assert b"wrote" in done.stderr
-    monkeypatch.setenv("TSTBENCH_HOME", str(home))  # another process, and alone: the same numbers
+    # Another process, and alone: the same numbers.
     alone = json.loads(command_line(capsys, *COPY, *some, "--json")[1])
     for one, other in zip(alone["scores"], written["scores"], strict=True):
         assert (one["signature"], one["recipe"]) == (other["signature"], other["recipe"])
@@ -291,26 +289,21 @@ def test_control_c_ends_with_130_and_no_traceback(tmp_path):
     assert "Traceback" not in rest
 
 
-def test_control_c_ends_with_130_wherever_python_is(tmp_path):
-    """In an exec, too: Python would end by the signal itself, which only a shell calls 130."""
-    (tmp_path / "interrupted.py").write_text(
-        "import sys\nfrom tstbench.commands import cli\n"
-        "cli._run = lambda _: exec('raise KeyboardInterrupt')\nsys.exit(cli.main([]))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-m", "interrupted"], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.returncode == 130, done.stderr
-    assert done.stderr == "\ntstbench: interrupted; completed work is kept\n"
-
-
-def test_control_c_is_not_lost_in_a_destructor(tmp_path):
-    """Python drops what a ``__del__`` raises, and so Ctrl-C while a library's runs."""
+@pytest.mark.parametrize(
+    "code",
+    [
+        # Python would end by the signal itself, which only a shell calls 130,
+        "exec('raise KeyboardInterrupt')",
+        # and drops what a ``__del__`` raises, and so Ctrl-C while a library's runs.
+        "not Part() or time.sleep(60)",
+    ],
+    ids=["in an exec", "in a destructor"],
+)
+def test_control_c_ends_with_130_wherever_python_is(code, tmp_path):
     (tmp_path / "interrupted.py").write_text(
         "import signal, sys, time\nfrom tstbench.commands import cli\n"
         "class Part:\n    def __del__(self):\n        signal.raise_signal(signal.SIGINT)\n"
-        "def work(_):\n    Part()\n    time.sleep(60)\n    return 0\n"
-        "cli._run = work\nsys.exit(cli.main([]))\n"
+        f"cli._run = lambda _: {code}\nsys.exit(cli.main([]))\n"
     )
     done = subprocess.run(
         [sys.executable, "-m", "interrupted"], cwd=tmp_path, capture_output=True, text=True

@@ -37,6 +37,8 @@ def workplace(tmp_path_factory):
         "theirs.json": '{"name": "theirs", "scores": []}',
         "theirs.jsonl": '{"mine": 1}\n',
         "nul.toml": 'out = "a\\u0000b"\n[[system]]\nsystem = "copy"\n',
+        "suite.toml": 'metrics = ["s_bleu"]\n[[system]]\nsystem = "copy"\n'
+        f'directions = ["{THERE}"]\n[[system]]\nsystem = "nast"\ndirections = ["{BACK}"]\n',
         "number.jsonl": '{"study": 1}\n',
         "study.jsonl": '{"study": "mine"}\n',
         "table.jsonl": "source,output\n",
@@ -84,6 +86,7 @@ def workplace(tmp_path_factory):
     (f"evaluate --baseline copi --direction {THERE}", "'copi'", "'copy'"),
     (f"evaluate --baseline reference-5 --direction {THERE}", THERE, "4", "reference-5"),
     (f"{COPY} --out a.txt", "--out a.txt"),
+    (f"{COPY} --metrics s_bleu --out /proc/nope/results", "cannot be made"),
     (f"{COPY} --metrics cps --set cps.mask=masked --scorer attribution=linear", "linear"),
     (
         "evaluate --baseline copy --direction gyafc_em/informal-to-formal",
@@ -120,6 +123,11 @@ def workplace(tmp_path_factory):
     ("run 'a\0.toml'", "NUL"),
     ("run nul.toml", "NUL"),
     ("hub serve 'a\0'", "NUL"),
+    ("run suite.toml --system cpoy", "'cpoy'", "'copy'"),
+    ("run suite.toml --direction mini/negative-to-postive", f"'{THERE}'"),
+    ("run suite.toml --metric s-bleu", "'s-bleu'", "'s_bleu'"),
+    (f"run suite.toml --system copy --direction {BACK}", f"copy on {BACK}"),
+    ("run suite.toml --batch-size 0", "at least 1, not 0"),
     # -- views of results
     ("analyze notes", "notes"),
     ("analyze nowhere", "nowhere"),
@@ -178,6 +186,19 @@ def workplace(tmp_path_factory):
     (
         f"annotate s --direction {BACK} --raters ann --results one/results/mini",
         "above, one/results",
+    ),
+    *(
+        (f"annotate s {given}", "s has no study yet", "--results, --direction and --raters")
+        for given in (
+            f"--direction {BACK} --raters ann",
+            "--results results --raters ann",
+            f"--results results --direction {BACK}",
+        )
+    ),
+    (
+        f"annotate s --results results --direction {BACK} --raters ann --per-system 0",
+        "0 outputs per system",
+        "at least 1",
     ),
     (f"sources {THERE} --references --format text", "--format jsonl"),
     ("sources mini/negative-to-postive", f"'{THERE}'"),

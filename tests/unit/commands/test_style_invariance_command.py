@@ -275,7 +275,7 @@ class TestFiles:
                 assert float(row[name]) == one[form][name]
             assert float(row["percentage"]) == 50 * one[form]["self_similar"]
 
-    def test_it_replaces_only_what_it_wrote(self, made, moods, capsys, tmp_path):
+    def test_it_replaces_only_what_it_wrote(self, moods, capsys, tmp_path):
         out = tmp_path / "out"
         more = ["--embedding", moods / "vectors.txt", "--permutations", 5, "--out", out]
         call(capsys, moods, *more)
@@ -285,7 +285,7 @@ class TestFiles:
         assert "did not write" in said
         assert (out / "mine.txt").read_text() == "notes"
 
-    def test_file_names_differ(self, made, moods, capsys):
+    def test_file_names_differ(self):
         class Named:
             def __init__(self, name):
                 self.embedding = type("Embedding", (), {"name": name})()

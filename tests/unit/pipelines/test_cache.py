@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 from own_data import write_lines, write_manners
-from prepared import command_line, refusal
+from prepared import command_line
 
 from tstbench.files import TEMPORARY, temporary_folder
 from tstbench.metrics.scorers.artefacts import SCORERS, find
@@ -168,7 +168,3 @@ def test_what_only_prune_understands_is_not_taken_silently(tstbench_home, option
     assert (code, out) == (2, "")
     assert f"{option} belongs to 'tstbench cache prune'" in err
     assert command_line(capsys, "cache", "prune", option)[0] == 0
-    assert "cannot be made" in refusal(
-        capsys, "evaluate", "--baseline", "copy", "--direction", "mini/negative-to-positive",
-        "--metrics", "s_bleu", "--out", "/proc/nope/results",
-    )  # fmt: skip

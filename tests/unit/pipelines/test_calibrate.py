@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from prepared import prepared_home
 from scipy.optimize import curve_fit, minimize
 from scipy.special import expit
 from scipy.stats import spearmanr
@@ -22,6 +21,7 @@ from tstbench.pipelines.calibration.calibrate import (
     OTHERS,
     Measured,
     Plan,
+    _data,
     calibrated,
     elsewhere,
     summary,
@@ -310,8 +310,6 @@ class TestQuestions:
 class TestLeavingOut:
     def data(self, toy):
         rows, measured = toy
-        from tstbench.pipelines.calibration.calibrate import _data
-
         return _data(rows, as_protocol(rows), measured, PLAN)
 
     def test_what_is_left_out_is_gone(self, toy):
@@ -390,8 +388,6 @@ class TestLeavingOut:
 
     def test_every_direction_that_is_named_is_left_out(self, toy):
         rows, measured = toy
-        from tstbench.pipelines.calibration.calibrate import _data
-
         for without in ((THERE, "x/a-to-b"), ("x/a-to-b", THERE)):
             plan = Plan(name="toy", candidates=PARTS, resamples=100, without=without)
             data = _data(rows, as_protocol(rows), measured, plan)
@@ -474,6 +470,15 @@ class TestWhole:
         overall = [s for s in found.evidence["overall"] if s["coefficient"] == "spearman"]
         assert {s["metric"] for s in overall} == {ELSEWHERE, OTHERS}
         assert min(s["value"] for s in overall if s["level"] == "sentence") > 0.5
+        # Its summary fits a terminal, also with a small slope and a whole direction.
+        way = "shakespeare/shakespearean-to-modern"
+        one = overall[0] | {"direction": way}
+        parts = (replace(found.parts[0], slope=3.4e-05), *found.parts[1:])
+        evidence = {**found.evidence, "overall": [one, *found.evidence["overall"]]}
+        text = summary(replace(found, parts=parts, evidence=evidence))
+        assert max(map(len, text.splitlines())) <= 80
+        for shown in ("sti", "3.4e-05", way, "Weights, fitted on other datasets"):
+            assert shown in text
 
     def test_the_seed_moves_every_interval_and_nothing_else(self, toy):
         given, measured = toy
@@ -493,20 +498,6 @@ class TestWhole:
         for name in ("weight", "slope", "offset"):
             pairs = zip(one.parts, other.parts, strict=True)
             assert any(a.intervals[name] != b.intervals[name] for a, b in pairs), name
-
-    def test_the_summary_fits_a_terminal(self, toy):
-        """With a small slope, and a whole direction."""
-        rows, measured = toy
-        found = calibrated(rows, measured, "embedded", PLAN)
-        way = "shakespeare/shakespearean-to-modern"
-        one = found.evidence["overall"][0] | {"direction": way, "coefficient": "spearman"}
-        parts = (replace(found.parts[0], slope=3.4e-05), *found.parts[1:])
-        overall = [one, *found.evidence["overall"]]
-        evidence = {**found.evidence, "overall": overall}
-        text = summary(replace(found, parts=parts, evidence=evidence))
-        assert max(map(len, text.splitlines())) <= 80
-        for shown in ("sti", "3.4e-05", way, "Weights, fitted on other datasets"):
-            assert shown in text
 
     def test_without_an_overall_score_the_weights_of_the_package_are_kept(self, toy, capsys):
         rows, measured = toy
@@ -532,8 +523,7 @@ class TestWhole:
 @pytest.mark.slow
 class TestCommand:
     @pytest.fixture
-    def ratings(self, tmp_path, tmp_path_factory, monkeypatch):
-        monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+    def ratings(self, tmp_path, prepared):
         stream = np.random.RandomState(0)
         file = tmp_path / "mine.csv"
         with file.open("w", newline="") as opened:

@@ -9,7 +9,7 @@ from hashlib import sha256
 import numpy as np
 import pytest
 import torch
-from prepared import DIRECTION, prepared_home
+from prepared import DIRECTION
 
 from tstbench.datasets_scripts.catalog import as_direction
 from tstbench.datasets_scripts.load import load_test_set
@@ -37,11 +37,7 @@ METRICS = (
 )
 
 
-@pytest.fixture
-def home(tmp_path_factory, monkeypatch):
-    found = prepared_home(tmp_path_factory)
-    monkeypatch.setenv("TSTBENCH_HOME", str(found))
-    return found
+pytestmark = pytest.mark.usefixtures("prepared")
 
 
 @pytest.fixture
@@ -72,9 +68,9 @@ def same(one, other):
     assert one.per_sentence() == other.per_sentence()
 
 
-def lie(home):
+def lie(prepared):
     """Make each kept file say 0 of every sentence: whoever reads it can be told from the rest."""
-    for path in (home / FOLDER).iterdir():
+    for path in (prepared / FOLDER).iterdir():
         with np.load(io.BytesIO(path.read_bytes()[65:])) as file:
             kept = dict(file)
         kept["rows"] = np.zeros_like(kept["rows"])
@@ -89,18 +85,18 @@ def write(path, **arrays):
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_what_is_kept_is_what_was_measured(metric, home, inputs):
+def test_what_is_kept_is_what_was_measured(metric, prepared, inputs):
     made = ask(metric, inputs)
     same(ask(metric, inputs), made)
     same(afresh(metric, inputs), made)
-    lie(home)
+    lie(prepared)
     assert not ask(metric, inputs).statistics.rows.any(), "the second time, the file is read"
 
 
-def test_other_texts_settings_or_scorers_never_read_it(home, inputs):
+def test_other_texts_settings_or_scorers_never_read_it(prepared, inputs):
     for metric in ("s_bleu", "multi_bleu", "acc"):
         ask(metric, inputs)
-    lie(home)
+    lie(prepared)
     other = replace(inputs, predictions=(*inputs.predictions[:-1], "good food"))
     same(ask("s_bleu", other), afresh("s_bleu", other))
     other = replace(inputs, references=(*inputs.references[:-1], ("good food",)))
@@ -114,7 +110,7 @@ def test_other_texts_settings_or_scorers_never_read_it(home, inputs):
     same(ask("acc", inputs, **how), afresh("acc", inputs, **how))
 
 
-def test_systems_are_compared_with_those_of_now(home, inputs):
+def test_systems_are_compared_with_those_of_now(prepared, inputs):
     how = scoring(["naturalness_unigram"])
     scorers = how.scorers(as_direction(DIRECTION))
     whole = load_test_set(DIRECTION).sources
@@ -124,15 +120,18 @@ def test_systems_are_compared_with_those_of_now(home, inputs):
         given = (["naturalness_unigram"], inputs, scorers, how.choices, cohort)
         expected = measure(*given)["naturalness_unigram"]
         same(measured(*given)["naturalness_unigram"], expected)
-        lie(home)
+        lie(prepared)
 
 
-def test_what_is_damaged_or_cannot_be_kept_is_measured_again(home, inputs):
+def test_what_is_damaged_or_cannot_be_kept_is_measured_again(prepared, inputs):
     made = ask("s_bleu", inputs)
-    (path,) = (home / FOLDER).iterdir()
+    (path,) = (prepared / FOLDER).iterdir()
     whole = path.read_bytes()
-    for content in (b"", whole[:200], whole[:-30], b"PK" + bytes(100), bytes(len(whole))):
+    places = {*range(0, 70, 8), *range(70, len(whole), 40), len(whole) - 1}
+    flipped = [whole[:n] + bytes([whole[n] ^ 1]) + whole[n + 1 :] for n in places]
+    for content in (b"", whole[:200], whole[:-30], b"PK" + bytes(100), bytes(len(whole)), *flipped):
         path.write_bytes(content)
+        assert about(path) == {}
         same(ask("s_bleu", inputs), made)
         assert path.read_bytes() == whole
     path.unlink()
@@ -141,23 +140,12 @@ def test_what_is_damaged_or_cannot_be_kept_is_measured_again(home, inputs):
     same(ask("s_bleu", inputs), made)
 
 
-def test_no_flipped_byte_is_believed_or_ends_a_run(home, inputs):
-    made = ask("s_bleu", inputs)
-    (path,) = (home / FOLDER).iterdir()
-    whole = path.read_bytes()
-    for place in {*range(0, 70, 8), *range(70, len(whole), 40), len(whole) - 1}:
-        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        assert about(path) == {}
-        same(ask("s_bleu", inputs), made)
-        assert path.read_bytes() == whole
-
-
-def test_a_device_counts_where_something_computes_on_it(home, inputs):
+def test_a_device_counts_where_something_computes_on_it(prepared, inputs):
     """What ``auto`` is on this machine is the same as its name."""
     here = "cuda" if torch.cuda.is_available() else "cpu"
     for metric in ("s_bert", "acc", "s_bleu"):
         ask(metric, inputs)
-    lie(home)
+    lie(prepared)
     for metric in ("s_bert", "acc", "s_bleu"):
         assert not ask(metric, inputs, device=here).statistics.rows.any()
     if here == "cuda":
@@ -165,9 +153,9 @@ def test_a_device_counts_where_something_computes_on_it(home, inputs):
         assert not ask("acc", inputs, device="cpu").statistics.rows.any()
 
 
-def test_the_cache_shows_them_and_prunes_those_of_other_code(home, inputs):
+def test_the_cache_shows_them_and_prunes_those_of_other_code(prepared, inputs):
     ask("s_bleu", inputs)
-    (path,) = (home / FOLDER).iterdir()
+    (path,) = (prepared / FOLDER).iterdir()
     (entry,) = (one for one in entries() if one.kind == "score")
     assert entry.name == f"s_bleu {DIRECTION} {path.name[:8]}"
     assert (entry.path, entry.state, entry in prunable([entry])) == (path, "current", False)
@@ -202,7 +190,7 @@ def values(evaluation):
     ]
 
 
-def test_many_sentences_have_the_numbers_of_one_piece(home, monkeypatch, tmp_path):
+def test_many_sentences_have_the_numbers_of_one_piece(prepared, monkeypatch, tmp_path, request):
     test_set = load_test_set(DIRECTION)
     # Of the first seven sentences, none has several references; of the next, none has any.
     most = test_set.references
@@ -210,9 +198,7 @@ def test_many_sentences_have_the_numbers_of_one_piece(home, monkeypatch, tmp_pat
     test_set = replace(test_set, references=fewer)
     how = scoring(TOGETHER)
     whole = evaluate(outputs(test_set), test_set, how)
-    monkeypatch.setenv(ONEDNN, "0")
-    for module in (kept_scores, evaluating):
-        monkeypatch.setattr(module, "BLOCK", 7)
+    request.getfixturevalue("few_at_once")
     calls = []
     monkeypatch.setattr(
         kept_scores, "measure", lambda *given: calls.append(given[1]) or measure(*given)
@@ -230,7 +216,7 @@ def test_many_sentences_have_the_numbers_of_one_piece(home, monkeypatch, tmp_pat
     for one, other in zip(whole.systems, blocks.systems, strict=True):
         for mine, theirs in zip(one.results.samples(), other.results.samples(), strict=True):
             assert mine.scores == pytest.approx(theirs.scores, abs=2e-6)
-    notes = [about(path) for path in (home / FOLDER).iterdir()]
+    notes = [about(path) for path in (prepared / FOLDER).iterdir()]
     by = [note["scorers"] for note in notes if note["metric"] == "multi_bert"]
     assert len(by) == 12  # blocks of two systems
     assert all(by), "kept under its encoder's hash, also where a block has no second reference"
@@ -238,7 +224,7 @@ def test_many_sentences_have_the_numbers_of_one_piece(home, monkeypatch, tmp_pat
     assert [*stored.samples()] == [*blocks.systems[1].results.samples()]
 
 
-def test_many_sentences_take_little_memory(home, few_at_once, monkeypatch):
+def test_many_sentences_take_little_memory(few_at_once, monkeypatch):
     """Counts take a byte each, a scorer forgets a finished block, and oneDNN keeps no kernels."""
     monkeypatch.delenv(ONEDNN)
     test_set, how = load_test_set(DIRECTION), scoring(["multi_bleu", "acc", "ppl"])
@@ -263,7 +249,7 @@ def test_many_sentences_take_little_memory(home, few_at_once, monkeypatch):
         assert found[metric].value == pytest.approx(one.value, rel=1e-12)
 
 
-def test_after_an_interruption_only_the_rest_is_measured(home, monkeypatch, few_at_once, tmp_path):
+def test_after_an_interruption_only_the_rest_is_measured(monkeypatch, few_at_once, tmp_path):
     test_set, how = load_test_set(DIRECTION), scoring(["s_bleu", "acc"])
     sizes = []
 
@@ -287,20 +273,20 @@ def test_after_an_interruption_only_the_rest_is_measured(home, monkeypatch, few_
     assert values(again) == values(evaluate(outputs(test_set)[:1], test_set, how))
 
 
-def test_a_disk_without_room_for_blocks_is_told_once_and_all_is_measured(home, few_at_once, capsys):
+def test_a_disk_without_room_is_told_once_and_all_is_measured(prepared, few_at_once, capsys):
     test_set, how = load_test_set(DIRECTION), scoring(["s_bleu"])
     expected = values(evaluate(outputs(test_set)[:1], test_set, how))
-    shutil.rmtree(home / FOLDER)
-    (home / FOLDER).write_text("no folder")
+    shutil.rmtree(prepared / FOLDER)
+    (prepared / FOLDER).write_text("no folder")
     capsys.readouterr()
     assert values(evaluate(outputs(test_set)[:1], test_set, how)) == expected
     said = capsys.readouterr().err
     assert said.count("scores of texts cannot be kept") == 1
-    assert str(home / FOLDER) in said
+    assert str(prepared / FOLDER) in said
     assert "measured again" in said
 
 
-def test_metrics_that_need_all_sentences_get_them(home, few_at_once):
+def test_metrics_that_need_all_sentences_get_them(few_at_once):
     test_set, how = load_test_set(DIRECTION), scoring(["naturalness_unigram", "s_bleu"])
     evaluation = evaluate(outputs(test_set), test_set, how)
     scores = evaluation.systems[0].results.report.scores

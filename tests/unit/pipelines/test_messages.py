@@ -5,15 +5,19 @@ from prepared import DIRECTION
 from refusals import refused, rows
 
 import tstbench
+from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, MissingFileError, MissingScorerError, UnknownNameError
 from tstbench.metrics.module import compute
 from tstbench.metrics.statistics import bootstrap, mean_statistics, resample
 from tstbench.pipelines.audit.claims import parse_claim
 from tstbench.pipelines.calibration.calibrate import Plan
+from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.meta.coefficients import Pairs, correlate, draw, replicates
 from tstbench.pipelines.meta.columns import read_scores
 from tstbench.pipelines.meta.differences import perm_both, perm_both_systems
+from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.results import check_names, folder_name
+from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.style_invariance.arithmetic import style_invariance
 
 ONE = {"predictions": ["good ."], "direction": DIRECTION}
@@ -26,6 +30,12 @@ TWICE = np.array([0, 0, 1, 1])
 def scored(**given):
     call = {"predictions": ["x"] * 40, "direction": DIRECTION, "metrics": ["s_bleu"], **given}
     return lambda _: tstbench.evaluate(**call)
+
+
+def untrained(_):
+    how, test_set = scoring(["acc"]), load_test_set(DIRECTION)
+    outputs = [Outputs("mine", test_set.sources)]
+    evaluate(outputs, test_set, how, scorers=how.scorers(test_set.direction))
 
 
 def names(*given):
@@ -54,6 +64,8 @@ def plan(**parts):
     (InputError, "1 predictions, 40 sources", scored(predictions=["one"])),
     (MissingFileError, "nowhere.txt", scored(predictions="nowhere.txt")),
     (UnknownNameError, ("'blue'", "'bleu'"), scored(metrics=["blue"])),
+    (InputError, "no system", lambda _: evaluate([], load_test_set(DIRECTION), scoring(["acc"]))),
+    (MissingScorerError, "tstbench prepare mini", untrained),
     (UnknownNameError, ("'protocl'", "bleu"), scored(options={"bleu": {"protocl": "13a"}})),
     (UnknownNameError, "'classifer'", scored(scorers={"classifer": "linear"})),
     (UnknownNameError, "'gpu'", scored(device="gpu")),

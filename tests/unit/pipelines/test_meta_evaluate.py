@@ -382,8 +382,14 @@ def test_one_pair_of_outputs_has_no_share():
 
 
 def test_directions_are_pooled_only_where_systems_are_the_same():
-    whole = evaluated(rows(ways=WAYS), scored(m=same), differences=False)
+    whole = evaluated(rows(ways=WAYS), scored(m=same, noise=noisy))
+    assert whole.differences
     assert {s.direction for s in whole.scores} == {None, *WAYS}
+    short = whole.summary()  # has whole studies only
+    found = {(s.level, s.direction, s.coefficient) for s in short.scores}
+    parts = (("sentence", None), ("system", WAYS[0]), ("system", WAYS[1]))
+    assert found == {(*one, name) for one in parts for name in ("pearson", "spearman")}
+    assert short.differences == ()
     fewer = [r for r in rows(ways=WAYS) if (r.direction, r.system) != (WAYS[1], "system-3")]
     other = evaluated(fewer, scored(m=same), differences=False)
     assert {s.direction for s in other.scores} == set(WAYS)
@@ -586,14 +592,6 @@ def test_the_folder_says_everything_and_is_read_again(tmp_path):
     (tmp_path / "theirs" / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="did not write"):
         write_folder(tmp_path / "theirs", report)
-
-
-def test_a_summary_has_whole_studies_only():
-    short = evaluated(rows(ways=WAYS), scored(m=same)).summary()
-    found = {(s.level, s.direction, s.coefficient) for s in short.scores}
-    whole = (("sentence", None), ("system", WAYS[0]), ("system", WAYS[1]))
-    assert found == {(*one, name) for one in whole for name in ("pearson", "spearman")}
-    assert short.differences == ()
 
 
 def test_a_table_of_scores_on_the_command_line(tmp_path, capsys):

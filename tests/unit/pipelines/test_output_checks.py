@@ -14,9 +14,9 @@ from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.system_outputs import SYSTEM_OUTPUTS, read_output
 from tstbench.files import read_lines
 from tstbench.pipelines import output_checks
-from tstbench.pipelines.output_checks import find_suspicions, same_outputs
+from tstbench.pipelines.output_checks import find_suspicions
 from tstbench.pipelines.outputs import fitting_directions, read_outputs
-from tstbench.pipelines.report import predictions_sha256, read_report
+from tstbench.pipelines.report import read_report
 from tstbench.pipelines.transfer import predict
 
 OPPOSITE = "mini/positive-to-negative"
@@ -109,13 +109,6 @@ def test_nothing_is_said_of_a_system_or_of_a_bound(test_set, good):
     rewrites = tuple(tuple(f'"{x}"' for x in some) for some in test_set.references)
     quoting = replace(test_set, sources=tuple(f'"{x}"' for x in good), references=rewrites)
     assert find_suspicions([some[0] for some in rewrites], quoting, bound=True) == []
-
-
-def test_the_same_outputs_under_another_name():
-    one, other = predictions_sha256(["a"]), predictions_sha256(["b"])
-    assert same_outputs(one, {"theirs": other}) == []
-    (same,) = same_outputs(one, {"theirs": other, "mine": one})
-    assert "every output is that of mine" in str(same)
 
 
 @pytest.mark.realdata

@@ -2,13 +2,14 @@
 
 import csv
 import json
-import re
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from prepared import DIRECTION, command_line, refusal
+from refusals import refuses
 
 from tstbench.errors import InputError
 from tstbench.files import write_jsonl
@@ -40,6 +41,7 @@ def with_ids(texts):
 
 BACKWARDS = with_ids(TEXTS)[::-1]
 ODD_ENDS = ["one\u2028sentence", "a\x0bb\x0cc\x85d", *TEXTS[2:]]
+BRACES = ["{}", '{"a": 1}', "{ so good }", *TEXTS[3:]]
 FAILED = ["", *TEXTS[1:-1], ""]
 GOOD = {
     "no final newline": ("system.txt", "\n".join(TEXTS), TEXTS),
@@ -60,6 +62,7 @@ GOOD = {
         TEXTS,
     ),
     "JSON Lines in .json": ("system.json", as_jsonl({"prediction": t} for t in TEXTS), TEXTS),
+    "braces": ("system.txt", "\n".join(BRACES), BRACES),
     "an array of texts": ("system.json", json.dumps(TEXTS), TEXTS),
     "an array of objects, indented": ("system.json", json.dumps(BACKWARDS, indent=2), TEXTS),
     "a blank last line of JSON Lines": ("system.jsonl", as_jsonl(with_ids(TEXTS)) + "\n", TEXTS),
@@ -173,149 +176,89 @@ def table(*lines):
 
 
 LINES = "\n".join(TEXTS).encode()
+
+
+def replace_text(text, number):
+    return LINES.replace(TEXTS[number].encode() + b"\n", text + b"\n")
+
+
 BAD = {
-    "too few": ("few.txt", "\n".join(TEXTS[:-3]).encode(), "37 predictions.*40 sources: 3 too few"),
-    "too many": ("many.txt", LINES + b"\nx\ny\n", "42 predictions.*40 sources: 2 too many"),
-    "one missing id": (
-        "gap.jsonl",
-        jsonl(lambda rows: rows.pop(7) and None),
-        "39 predictions.*40 sources: 1 ids are missing: mini-test-0-00007",
-    ),
-    "an id twice": (
-        "twice.jsonl",
-        jsonl(lambda rows: rows.append(rows[2])),
-        "id mini-test-0-00002 is on line 3 and again on line 41. It has 41 predictions for 40",
-    ),
+    "too few": ("few.txt", "\n".join(TEXTS[:-3]).encode(), "37", "40", "3 too few"),
+    "too many": ("many.txt", LINES + b"\nx\ny\n", "42", "40", "2 too many"),
+    "one missing id": ("gap.jsonl", jsonl(lambda rows: rows.pop(7) and None), "mini-test-0-00007"),
+    "an id twice": ("twice.jsonl", jsonl(lambda rows: rows.append(rows[2])), "line 3", "line 41"),
     "an id instead of another": (
         "swap.jsonl",
         jsonl(lambda rows: rows[5].update(id=rows[6]["id"])),
-        "id mini-test-0-00006 is on line 6 and again on line 7$",
+        "mini-test-0-00006",
+        "line 6",
+        "line 7",
     ),
     "unknown id": (
         "unknown.jsonl",
         jsonl(lambda rows: rows[9].update(id="yelp-test-0-00009")),
-        "line 10: .* has no sentence 'yelp-test-0-00009'; its ids look like 'mini-test-0-00000'",
+        "line 10",
+        "'yelp-test-0-00009'",
+        "'mini-test-0-00000'",
     ),
     "some lines without id": (
         "bare.jsonl",
         jsonl(lambda rows: rows[3].pop("id") and None),
-        "line 4: the id is missing, but other lines have one",
+        "line 4",
     ),
-    "Latin-1": (
-        "latin.txt",
-        LINES.replace(b"number 3\n", "caf\u00e9\n".encode("latin-1")),
-        "latin.txt, line 4: byte 0xe9 is not UTF-8.*iconv -f WINDOWS-1252",
-    ),
-    "UTF-16": ("wide.txt", LINES.decode().encode("utf-16"), "wide.txt is UTF-16"),
-    "binary": ("weights.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is a binary file .*NUL"),
-    "empty": ("empty.txt", b"", "empty.txt is empty: 40 predictions are needed"),
+    "Latin-1": ("latin.txt", replace_text("caf\u00e9".encode("latin-1"), 3), "line 4", "0xe9"),
+    "UTF-16": ("wide.txt", LINES.decode().encode("utf-16"), "UTF-16"),
+    "binary": ("weights.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "NUL"),
+    "empty": ("empty.txt", b"", "40"),
     "empty table": ("empty.csv", b"id,prediction\n", "empty.csv is empty"),
-    "all empty": ("blank.txt", b"\n \n" * 20, "all 40 predictions are empty"),
-    "all invisible": ("unseen.txt", "\u200b\n".encode() * 40, "all 40 predictions are empty"),
-    "line break": (
-        "break.jsonl",
-        set_text("two\nlines"),
-        r"line 5, id mini-test-0-00004: the prediction contains a line break: 'two\\nlines'",
-    ),
-    "line break in a table": (
-        "break.csv",
-        table('mini-test-0-00000,"two\nlines"'),
-        "line 3, id mini-test-0-00000: the prediction contains a line break",
-    ),
-    "old Macintosh line ends": (
-        "mac.txt",
-        b"\r".join([b"x"] * N),
-        r"mac\.txt: its lines end in .r alone",
-    ),
-    "NaN token": (
-        "token.jsonl",
-        replace_line('{"prediction": NaN}'),
-        "line 5: .*NaN is not a n",
-    ),
-    "null": ("null.jsonl", set_text(None), "line 5: the prediction None is not text"),
-    "nan as text": (
-        "nan.txt",
-        LINES.replace(b"prediction number 8\n", b"NaN\n"),
-        "line 9: the prediction is 'NaN', which a program writes",
-    ),
-    "None as text": (
-        "none.txt",
-        LINES.replace(b"prediction number 8\n", b"None\n"),
-        "line 9: the prediction is 'None'",
-    ),
-    "bytes as text": (
-        "bytes.txt",
-        LINES.replace(b"prediction number 8\n", b"b'so good'\n"),
-        "line 9: the prediction is \"b'so good'\"",
-    ),
-    "a number": ("number.jsonl", set_text(3.5), "line 5: the prediction 3.5 is not text"),
-    "NUL character": ("nul.jsonl", set_text("a\0b"), "line 5.*contains a NUL character"),
-    "half a surrogate pair": ("half.jsonl", set_text("\ud83d oh"), "line 5.*not valid Unicode"),
-    "not JSON": ("broken.jsonl", replace_line('{"prediction": "x"'), "line 5: not JSON"),
-    "deep JSON": ("deep.jsonl", replace_line("[" * 100_000), "line 5: not JSON"),
-    "a JSON array": (
-        "array.json",
-        b"[\n" + b'"x",\n' * N + b"]",
-        r"array\.json: not JSON .*line 42",  # JSON has no comma after the last entry
-    ),
-    "an array of numbers": ("numbers.json", b'["x", 1]', "entry 2: expected an object or a string"),
+    "all empty": ("blank.txt", b"\n \n" * 20, "all 40"),
+    "all invisible": ("unseen.txt", "\u200b\n".encode() * 40, "all 40"),
+    "line break": ("break.jsonl", set_text("two\nlines"), "line 5", r"'two\nlines'"),
+    "line break in a table": ("break.csv", table('mini-test-0-00000,"two\nlines"'), "line 3"),
+    "old Macintosh line ends": ("mac.txt", b"\r".join([b"x"] * N), r"\r"),
+    "NaN token": ("token.jsonl", replace_line('{"prediction": NaN}'), "line 5", "NaN"),
+    "null": ("null.jsonl", set_text(None), "line 5", "None"),
+    "nan as text": ("nan.txt", replace_text(b"NaN", 8), "line 9", "'NaN'"),
+    "None as text": ("none.txt", replace_text(b"None", 8), "line 9", "'None'"),
+    "bytes as text": ("bytes.txt", replace_text(b"b'so good'", 8), "line 9", "\"b'so good'\""),
+    "a number": ("number.jsonl", set_text(3.5), "line 5", "3.5"),
+    "NUL character": ("nul.jsonl", set_text("a\0b"), "line 5", "NUL"),
+    "half a surrogate pair": ("half.jsonl", set_text("\ud83d oh"), "line 5", "Unicode"),
+    "not JSON": ("broken.jsonl", replace_line('{"prediction": "x"'), "line 5", "JSON"),
+    "deep JSON": ("deep.jsonl", replace_line("[" * 100_000), "line 5", "JSON"),
+    # JSON has no comma after the last entry.
+    "a JSON array": ("array.json", b"[\n" + b'"x",\n' * N + b"]", "JSON", "line 42"),
+    "an array of numbers": ("numbers.json", b'["x", 1]', "entry 2"),
     "an id twice in an array": (
         "twice.json",
-        b'[{"id": "mini-test-0-00000", "output": "x"}, {"id": "mini-test-0-00000", "output": "y"}]',
-        "id mini-test-0-00000 is on entry 1 and again on entry 2",
+        json.dumps([{"id": "mini-test-0-00000", "output": text} for text in "xy"]).encode(),
+        "mini-test-0-00000",
+        "entry 1",
+        "entry 2",
     ),
-    "a list a line": (
-        "list.jsonl",
-        replace_line('["x"]'),
-        "line 5: expected an object or a string",
+    "JSON Lines under another name": (
+        "out.txt",
+        as_jsonl(with_ids(TEXTS)).encode(),
+        "40",
+        ".jsonl",
     ),
-    "no prediction column": (
-        "columns.csv",
-        b"id,text\nmini-test-0-00000,x\n",
-        "line 2: no 'prediction' column; the columns are: id, text",
-    ),
-    "a short row": (
-        "short.csv",
-        table("mini-test-0-00000"),
-        "line 2: the prediction None is not text",
-    ),
-    "a blank line in a table": (
-        "hole.csv",
-        table("mini-test-0-00000,x", "", "mini-test-0-00001,x"),
-        "line 3: a blank line; 2 columns are needed",
-    ),
-    "a long row": (
-        "long.csv",
-        table("mini-test-0-00000,good soup, bad bread"),
-        "line 2: 3 fields, but the header has 2",
-    ),
-    "a column twice": (
-        "columns.csv",
-        b"prediction,prediction\nx,y\n",
-        "columns.csv: 2 columns are named 'prediction'",
-    ),
-    "a stray quotation mark": (
-        "quote.csv",
-        table('mini-test-0-00000,"good" soup'),
-        "line 2: not valid CSV .*double the mark",
-    ),
-    "an open quotation mark": (
-        "open.csv",
-        table('mini-test-0-00000,"good soup', "mini-test-0-00001,x"),
-        "line 3: not valid CSV .*unexpected end",
-    ),
+    "a list a line": ("list.jsonl", replace_line('["x"]'), "line 5"),
+    "no prediction column": ("text.csv", b"id,text\nmini-test-0-00000,x\n", "line 2", "id, text"),
+    "a short row": ("short.csv", table("mini-test-0-00000"), "line 2", "None"),
+    "a blank line in a table": ("hole.csv", table("mini-test-0-00000,x", "", "1,x"), "line 3"),
+    "a long row": ("long.csv", table("mini-test-0-00000,good soup, bad bread"), "line 2", "3", "2"),
+    "a column twice": ("columns.csv", b"prediction,prediction\nx,y\n", "2", "'prediction'"),
+    "a stray quotation mark": ("quote.csv", table('mini-test-0-00000,"good" soup'), "line 2"),
+    "an open quotation mark": ("open.csv", table('mini-test-0-00000,"good soup', "1,x"), "line 3"),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_file_is_told_and_nothing_is_trained(case, tmp_path, capsys, tstbench_home):
-    name, content, expected = BAD[case]
-    path = tmp_path / name
-    path.write_bytes(content)
-    message = refusal(capsys, "evaluate", path, "--direction", DIRECTION)
-    assert re.search(expected, message)
-    assert str(path) in message
-    assert not tstbench_home.exists()
+def test_a_bad_file_is_told_and_nothing_is_trained(case, tmp_path, capsys, monkeypatch, snapshot):
+    name, content, *named = BAD[case]
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_bytes(content)
+    refuses(capsys, f"evaluate {name} --direction {DIRECTION}", [name, *named], snapshot)
 
 
 def test_a_bad_file_among_good_ones_is_the_one_that_is_told(tmp_path, capsys):

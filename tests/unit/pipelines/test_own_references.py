@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 import sacrebleu
-from prepared import prepared_home
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.system_outputs import SYSTEM_OUTPUTS, read_output
@@ -82,8 +81,7 @@ def test_a_reference_is_compared_with_the_others(test_set, number):
     assert signed == {"s_bleu": False, "r_bleu": True, "multi_bleu": True}
 
 
-def test_where_there_is_no_other_it_has_no_value(test_set, tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
+def test_where_there_is_no_other_it_has_no_value(test_set, prepared):
     one = with_references(test_set, 1)
     outputs = [as_outputs(name, one) for name in ("reference-1", "copy")]
     found = scored(evaluate(outputs, one, scoring(("acc", "r_bleu", "r_bert", "ppl", "joint"))))

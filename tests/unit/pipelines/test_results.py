@@ -134,6 +134,9 @@ def test_missing_files(tmp_path):
     assert refused(folder) == refused(folder, complete=False) == told
     edit(folder, replicates_sha256=None)  # as if it had never had any
     assert refused(folder, complete=False) == told
+    assert read_stored(folder).bootstrapped() == {}, "nothing to compare"
+    edit(folder, scores=[], replicates_sha256="0" * 64)  # a report without scores has one, too
+    assert refused(folder, complete=False) == told
     nothing = make(tmp_path, "nothing", scores=[], replicates_sha256=None)
     (nothing / "replicates.parquet").unlink()
     read_stored(nothing).check_whole(complete=False)
@@ -267,16 +270,6 @@ def test_a_link_that_leads_out_of_the_results(tmp_path):
         (tmp_path / name).rename(root / name)
         (folder / name).symlink_to(root / name)  # somewhere else in the results
         read_stored(folder).check_whole()
-
-
-def test_without_replicates_there_is_nothing_to_compare(tmp_path):
-    folder = make(tmp_path, "none", replicates_sha256=None)
-    (folder / "replicates.parquet").unlink()
-    assert read_stored(folder).bootstrapped() == {}
-    bare = make(tmp_path, "bare", scores=[])
-    (bare / "replicates.parquet").unlink()  # whose hash the report without scores has
-    told = f"{bare} has no replicates.parquet. Evaluate the system again"
-    assert refused(bare, complete=False) == told
 
 
 def test_a_metric_that_nobody_here_knows_is_shown_and_not_ranked(tmp_path):

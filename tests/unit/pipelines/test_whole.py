@@ -3,23 +3,18 @@
 import json
 import os
 import shutil
-from dataclasses import replace
 
 import pytest
-from leaderboard_results import BLEU, THERE, real_results, report, write
+from leaderboard_results import THERE, real_results, report, write
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
 from tstbench.pipelines.analysis.data import read_run
-from tstbench.pipelines.evaluate import evaluate
-from tstbench.pipelines.growth import keep, read_results
+from tstbench.pipelines.growth import read_results
 from tstbench.pipelines.hub.build import build_all
 from tstbench.pipelines.hub.manifest import find_repository
-from tstbench.pipelines.outputs import Outputs
-from tstbench.pipelines.results import read_direction, read_whole
-from tstbench.pipelines.scoring import scoring
+from tstbench.pipelines.results import read_direction
 from tstbench.pipelines.standings import read_standings, write_significance
-from tstbench.pipelines.transfer import predict
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.query import VIEWS, Query
 from tstbench.spaces.leaderboard.ranks import RankCache
@@ -214,18 +209,6 @@ def test_links_within_the_results_and_those_of_the_hubs_client_are_followed(whol
     for place in (root, tmp_path / "link"):
         board = Results(place).board()
         assert (len(board.entries), board.problems) == (4, ())
-
-
-def test_results_without_any_score_are_whole(tmp_path):
-    """Every metric may be left out; the replicates then have no column."""
-    test_set = load_test_set(THERE)
-    outputs = Outputs("copy", tuple(predict("copy", test_set)))
-    evaluation = evaluate([outputs], test_set, scoring(BLEU))
-    (system,) = evaluation.systems
-    keep(tmp_path, replace(system.results, scored=(), on_disk=None))
-    stored = read_whole(tmp_path / THERE / "copy")
-    assert stored.report.scores == ()
-    assert len(stored.samples()) == len(test_set)
 
 
 def test_a_board_notices_what_changes_while_it_is_shown(whole, tmp_path):

@@ -1,8 +1,6 @@
 """The training loop on a small network: resumed, killed, in half precision."""
 
-import os
 import shutil
-import signal
 
 import numpy as np
 import pytest
@@ -47,30 +45,6 @@ class Two(Learner):
     def validate(self):
         error = (self.network["b"](self.network["a"](self.x)) - self.y).square().mean()
         return {"selection": -error.item()}
-
-
-def weights(learner):
-    return torch.cat([p.detach().flatten() for p in learner.network.parameters()])
-
-
-def test_a_resumed_training_follows_the_same_curve(tmp_path):
-    whole, first, second = Two(), Two(), Two()
-    learned = learn(whole, Run(), RECIPE)
-    folder = tmp_path / "run"
-    stopped = first.update
-
-    def interrupted(step):
-        if step == 10:
-            os.kill(os.getpid(), signal.SIGINT)
-        return stopped(step)
-
-    first.update = interrupted
-    with pytest.raises(KeyboardInterrupt, match="stopped after step 11; the same command"):
-        learn(first, Run(folder=folder), RECIPE)
-    again = learn(second, Run(folder=folder, resume="yes"), RECIPE)
-    assert again == learned  # losses, validation scores, and which step was best
-    assert torch.equal(weights(whole), weights(second))
-    assert len([row for row in learned.curve if "validation/selection" not in row]) == 20
 
 
 def losses(learned):

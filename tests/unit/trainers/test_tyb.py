@@ -212,29 +212,17 @@ def test_drawn_sentences_are_spread_as_their_probabilities_say(bart):
     assert share == pytest.approx(logits.softmax(dim=0)[10].item(), abs=0.08)
 
 
-def test_the_rewards_classifier_learns_and_is_the_same_when_it_is_resumed(bart, tmp_path):
+def test_the_rewards_classifier_learns(bart):
     sides = [[row[1:-1] for row in bart.encode([p[k] for p in PAIRS], 20)] for k in (0, 1)]
-
-    def trained(run):
-        torch.manual_seed(0)
-        network = StyleCnn(bart.model.config.vocab_size, dimension=16, filters=8)
-        fit = ReaderFit(
-            lambda n: torch.optim.Adam(n.parameters()), steps=40, batch_size=8, rate=1e-2,
-            validate_every=10,
-        )  # fmt: skip
-        return fit_reader(network, sides, fit, run, "recipe"), network
-
-    found, network = trained(Run(device="cpu"))
-    assert found == 1.0
-    again, other = trained(Run(device="cpu", folder=tmp_path, save_every=0))
-    resumed, third = trained(Run(device="cpu", folder=tmp_path, resume="yes"))
-    assert found == again == resumed
-    for a, b in ((network, other), (network, third)):
-        assert all(torch.equal(p, q) for p, q in zip(a.parameters(), b.parameters(), strict=True))
+    torch.manual_seed(0)
+    network = StyleCnn(bart.model.config.vocab_size, dimension=16, filters=8)
+    fit = ReaderFit(
+        lambda n: torch.optim.Adam(n.parameters()), steps=40, batch_size=8, rate=1e-2,
+        validate_every=10,
+    )  # fmt: skip
+    assert fit_reader(network, sides, fit, Run(device="cpu"), "recipe") == 1.0
     with pytest.raises(InputError, match="fewer than 2 sentences"):
-        fit_reader(
-            network, [sides[0], sides[1][:1]], ReaderFit(torch.optim.Adam, 1, 1, 1), Run(), "r"
-        )
+        fit_reader(network, [sides[0], sides[1][:1]], fit, Run(), "r")
 
 
 def test_it_learns_pairs_and_its_folder_is_a_checkpoint_to_go_on_from(tmp_path):

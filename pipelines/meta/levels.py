@@ -198,17 +198,13 @@ class TiedAccuracy:
     Attributes:
         value: the accuracy, averaged over items (the "group by item" of WMT), 0 to 1.
         epsilon: the smallest threshold that gives it.
-        uncalibrated: the accuracy if only equal scores are tied.
         pairs: the number of pairs compared.
-        items: the number of items that have a pair.
         replicates: shape (R,), with the threshold chosen again in each.
     """
 
     value: float
     epsilon: float
-    uncalibrated: float
     pairs: int
-    items: int
     replicates: np.ndarray
 
 
@@ -262,9 +258,7 @@ def tied_accuracy(
     return TiedAccuracy(
         value=float(accuracies[best] / used),
         epsilon=float(thresholds[best]),
-        uncalibrated=float(accuracies[0] / used),
         pairs=len(first),
-        items=used,
         replicates=drawn,
     )
 

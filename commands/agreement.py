@@ -10,7 +10,6 @@ Examples:
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -72,11 +71,7 @@ def run(arguments: Arguments) -> None:
         say("no output has scores of two raters that differ: there is no agreement to compute")
     if resamples and any(line[-1] not in ("", "-") and "[" not in line[-1] for line in found):
         say(f"there is no interval of fewer than {FEWEST} outputs")
-    columns = list(range(len(_HEADER)))
-    if sys.stdout.isatty():  # what all rows share is said once, so that the rest fits
-        columns = [i for i in columns if len({line[i] for line in found} - {""}) > 1]
-        say(", ".join(found[0][i] for i in range(3) if i not in columns and found[0][i]))
-    print_rows([_HEADER[i] for i in columns], [[line[i] for i in columns] for line in found])
+    print_rows(_HEADER, found)
 
 
 def _of_study(

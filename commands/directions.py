@@ -17,7 +17,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(_: Arguments) -> None:
     """Print one line per direction."""
-    header = ("direction", "task", "references", "training pairs", "may be published")
+    header = ("direction", "task", "refs", "pairs", "may be published")
     rows = [
         (
             direction.name,

@@ -123,17 +123,26 @@ def foreign(text: str, style: str = "") -> Text:
 
 
 def print_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows below a header: a table in a terminal, tab-separated lines in a pipe."""
+    """Print rows below a header: a table in a terminal, tab-separated lines in a pipe.
+
+    In a terminal, what all rows share is said once above the table, so that the rest fits.
+    """
     if not sys.stdout.isatty():
         for row in (header, *rows):
             print("\t".join(map(printable, row)))  # noqa: T201
         return
+    shared = [len(rows) > 1 and len({row[i] for row in rows}) == 1 for i in range(len(header))]
+    said = [f"{header[i]}: {rows[0][i]}" for i, same in enumerate(shared) if same and rows[0][i]]
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in header:
-        table.add_column(foreign(name), overflow="fold")
+    columns = [i for i, same in enumerate(shared) if not same]
+    for i in columns:  # the first has names: they are copied, so they stay whole
+        table.add_column(foreign(header[i]), overflow="fold", no_wrap=i == columns[0])
     for row in rows:
-        table.add_row(*map(foreign, row))
-    Console().print(table)
+        table.add_row(*(foreign(row[i]) for i in columns))
+    console = Console()
+    if said:
+        console.print(foreign(", ".join(said)))
+    console.print(table)
 
 
 def print_table(table: Table) -> None:

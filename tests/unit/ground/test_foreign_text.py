@@ -72,6 +72,21 @@ def test_rich_reads_neither_markup_nor_emoji_in_it(monkeypatch):
     assert ":fire:" in terminal.getvalue()
 
 
+def test_a_narrow_terminal_breaks_no_name_and_says_once_what_all_rows_share(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("sys.stdout", terminal := _Terminal())
+    names = ["yelp/negative-to-positive", "yelp/positive-to-negative"]
+    rows = [[name, "a task of a few words", "2", ""] for name in names]
+    print_rows(["direction", "task", "raters", "none"], [*rows, [names[0], "style", "2", ""]])
+    first, header, *lines = terminal.getvalue().splitlines()
+    assert first == "raters: 2"
+    assert "task" in header
+    assert "none" not in header
+    assert [line.split()[0] for line in lines if line[0] != " "] == [*names, names[0]]
+    print_rows(["a", "b"], [["one", "row"]])  # alone it shares nothing
+    assert terminal.getvalue().split()[-2:] == ["one", "row"]
+
+
 def test_the_ranking_shows_names_as_they_are_written():
     row = Row(system=f":smile:{HOSTILE}", rank="1", cells=(Cell(),))
     table = RankedTable("t", ":fire: title", (":smile: m",), (row,), (), "", ())

@@ -305,7 +305,7 @@ def share_statistics(
         if failed.shape != hits.shape:
             raise InputError(f"failed has shape {failed.shape}, but must have {hits.shape}")
         hits &= ~failed
-    return mean_statistics(hits.astype(np.float64), scale=100.0)
+    return mean_statistics(hits, scale=100.0)
 
 
 BLOCK = 8192  # sentences; every test set of the benchmark is one block

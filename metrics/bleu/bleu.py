@@ -179,7 +179,7 @@ def _count(predictions: Sequence[str], counter: BLEU, protocol: BleuProtocol) ->
     texts = [tokenize(text) for text in predictions]
     # sacreBLEU's own hook for "sentence statistics now, scores later": with the references cached
     # in the object it is six times faster than sentence_score, which counts them again each time.
-    return np.array(counter._extract_corpus_statistics(texts, None), dtype=np.float64)
+    return np.array(counter._extract_corpus_statistics(texts, None))
 
 
 @lru_cache(maxsize=32)

@@ -70,7 +70,7 @@ def chrf_statistics(
         counter = make(kept, beta, char_order, word_order, lowercase)
         # sacreBLEU's own hook for "sentence statistics now, scores later", as for BLEU.
         counts = counter._extract_corpus_statistics([predictions[i] for i in block], None)
-        rows[block, :-1] = np.array(counts, dtype=np.float64).reshape(len(block), -1)
+        rows[block, :-1] = np.array(counts).reshape(len(block), -1)
     rows[scored, -1] = 1
     aggregate = partial(_aggregate, beta=beta)
     return Statistics(rows, aggregate, aggregate(rows))

@@ -236,7 +236,7 @@ def _of_text(path: Path, text: str) -> Calibration:
     except (ValueError, RecursionError) as error:
         problem = str(error)
         if isinstance(error, ValidationError):
-            first = error.errors(include_url=False)[0]
+            first = error.errors()[0]
             problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
         raise InputError(f"{path} is not a calibration of joint: {problem}") from error
 

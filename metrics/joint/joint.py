@@ -104,7 +104,7 @@ def sentence_statistics(parts: Sequence[np.ndarray], mean: str = "geometric") ->
     >>> sentence_statistics(parts).per_sentence.round(2).tolist()
     [0.6, 0.45]
     """
-    values = np.maximum(np.array(parts, dtype=np.float64), 0)
+    values = np.maximum(parts, 0)
     found: np.ndarray
     if mean == "arithmetic":
         found = values.mean(axis=0)

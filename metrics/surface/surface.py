@@ -44,7 +44,7 @@ def copy_rate(predictions: Sequence[str], sources: Sequence[str]) -> Statistics:
     50.0
     """
     copied = [one == other for one, other in zip(predictions, sources, strict=True)]
-    return mean_statistics(np.array(copied, dtype=np.float64), scale=100.0)
+    return mean_statistics(np.array(copied), scale=100.0)
 
 
 Equal = Literal["letters", "clean", "raw"]

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from leaderboard_pages import ranking_of, show
+from places import ROOT
 from prepared import DIRECTION, command_line
 
 import tstbench
@@ -180,7 +181,15 @@ class TestFiles:
 
     def test_a_released_one_is_what_it_was(self):
         """By this hash its scores are compared, in every signature."""
-        assert load_calibration("calibrated-v1").signed == "calibrated-v1#cc4d6477d3af"
+        found = load_calibration("calibrated-v1")
+        assert found.signed == "calibrated-v1#cc4d6477d3af"
+        file = ROOT / "metrics/joint/calibrated-v1.json"
+        assert json.loads(json.dumps(found.record())) == json.loads(file.read_text())
+
+    def test_its_scorers_are_what_its_signatures_hash(self, tmp_path):
+        signed = "acc|v:1|classifier:a#b#0b556b457f18|text:c#1|other:#0b556b457f18"
+        evidence = {"signatures": {"acc": {DIRECTION: signed}, "odd": "text"}}
+        assert load_calibration(str(written(tmp_path, evidence=evidence))).scorers == ("a#b",)
 
     def test_weights_by_number_still_work_everywhere(self):
         assert choices({"joint": {"weights": "3,1,2"}}).of("joint").weights == (3.0, 1.0, 2.0)

@@ -20,6 +20,7 @@ from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.joint.calibration import (
     CalibratedPart,
     calibrated_scores,
+    check_replaceable_calibration,
     load_calibration,
 )
 from tstbench.metrics.joint.joint import JointWeights
@@ -89,15 +90,15 @@ def weights(*some):
     return call(calibrated_scores, parts, {"acc": np.ones(2)}, np.zeros(2, dtype=bool))
 
 
-def calibration(text=None, part=(), **changes):
-    """Reads the shipped calibration with a mistake."""
+def calibration(text=None, part=(), check=lambda file: load_calibration(str(file)), **changes):
+    """Reads the shipped calibration with a mistake, or checks that it may be replaced."""
 
     def act(folder):
         shipped = json.loads((ROOT / "metrics/joint/calibrated-v1.json").read_text())
         if part:
             shipped["parts"] = [{**shipped["parts"][0], **dict(part)}]
         (folder / "mine.json").write_text(text or json.dumps({**shipped, **changes}))
-        load_calibration(str(folder / "mine.json"))
+        check(folder / "mine.json")
 
     return act
 
@@ -333,6 +334,9 @@ def facts(**changed):
     ),
     (UnknownNameError, "'calibrated-v9'", option("joint", calibration="calibrated-v9")),
     (MissingFileError, "none.json", lambda folder: load_calibration(str(folder / "none.json"))),
+    (InputError, "calibration of joint: Expecting value", calibration("nothing of ours")),
+    (InputError, "no calibration", calibration("{}", check=check_replaceable_calibration)),
+    (InputError, "is a folder", check_replaceable_calibration),
     *(
         (InputError, f"not a calibration of joint: {named}", calibration(part=part))
         for named, part in (

@@ -30,7 +30,7 @@ from tstbench.metrics.text import (
     _first,
     _inside,
     _last,
-    _tokenizer,
+    _nltk_tokenizer,
     nltk_tokens,
     preparation,
     tokenized,
@@ -69,14 +69,21 @@ def test_what_the_papers_code_does_to_a_text():
 @pytest.mark.parametrize(
     ("language", "family", "protocol", "name", "made"),
     [
-        ("en", "acc", "paper", "fold+lower", "it 's great ,i."),
-        ("en-GB", "acc", "cleaned", "paper-v1+lower", "it's great,i."),
-        ("en", "ppl", "paper", "fold+lower+nltk", "it 's great , i ."),
-        ("en", "ppl", "cleaned", "paper-v1+lower+13a", "it's great , i ."),
-        ("en", "bertscore", "cleaned", "paper-v1", "It's GREAT,I."),
-        ("zh", "ppl", "cleaned", "unspaced-v1+lower+zh", "it 's great , i ."),
-        ("tr", "acc", "cleaned", "plain-v1", "It 's GREAT ,I."),  # "I" has no dotted "i" there
-        ("tr", "ppl", "cleaned", "plain-v1+13a", "It 's GREAT , I ."),
+        ("en", "acc", "paper", "fold+lower", "it 's great ,i. \u5f88\u597d"),
+        ("en-GB", "acc", "cleaned", "paper-v1+lower", "it's great,i. \u5f88\u597d"),
+        ("en", "ppl", "paper", "fold+lower+nltk", "it 's great , i. \u5f88\u597d"),
+        ("en", "ppl", "cleaned", "paper-v1+lower+13a", "it's great , i . \u5f88\u597d"),
+        ("en", "bertscore", "cleaned", "paper-v1", "It's GREAT,I. \u5f88\u597d"),
+        ("zh", "ppl", "cleaned", "unspaced-v1+lower+zh", "it 's great , i . \u5f88 \u597d"),
+        # Where "I" has no dotted "i".
+        (
+            "tr",
+            "acc",
+            "cleaned",
+            "plain-v1",
+            "It 's GREAT ,I. \u5f88\u597d",
+        ),  # "I" has no dotted "i" there
+        ("tr", "ppl", "cleaned", "plain-v1+13a", "It 's GREAT , I . \u5f88\u597d"),
     ],
 )
 def test_how_a_family_reads_a_text_is_what_its_signature_says(
@@ -85,8 +92,8 @@ def test_how_a_family_reads_a_text_is_what_its_signature_says(
     known = preparation(language)
     found = known.reading(family, protocol)
     assert found.fields == {"protocol": protocol, "text": name}
-    assert found.prepare(["It 's  GREAT ,I."]) == [made]
-    assert known.reading(family).protocol == ("paper" if known.is_english else "cleaned")
+    assert found.prepare(["It 's  GREAT ,I. \u5f88\u597d"]) == [made]
+    assert known.reading(family).protocol == ("paper" if language in ("en", "en-GB") else "cleaned")
 
 
 def test_what_metrics_of_words_and_of_common_ngrams_read():
@@ -158,30 +165,33 @@ def test_words_are_tokenised_once_each():
     assert [one.cache_info().currsize for one in (_inside, _first, _last)] == [4, 2, 2]
 
 
-def test_the_tokenizer_comes_without_the_rest_of_nltk():
-    """Which imports SciPy and scikit-learn: two seconds. Whoever wants it gets it whole."""
-    code = (
-        "import sys; from tstbench.metrics.text import nltk_tokens; "
-        "print(nltk_tokens('it is, can\\'t.'), {'nltk', 'scipy', 'sklearn'} & {*sys.modules}); "
-        "import nltk; print(*nltk.NLTKWordTokenizer().tokenize('it is.'))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "it is , ca n't . set()\nit is .\n"
-    here = sys.modules["nltk"]  # and whoever has it keeps it
-    _tokenizer.cache_clear()
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (
+            "import sys; from tstbench.metrics.text import nltk_tokens; "
+            "print(nltk_tokens('it is, can\\'t.'), {'nltk', 'scipy', 'sklearn'} & {*sys.modules}); "
+            "import nltk; print(*nltk.NLTKWordTokenizer().tokenize('it is.'))",
+            "it is , ca n't . set()\nit is .\n",
+        ),
+        (
+            "import sys, threading; from tstbench.metrics.text import nltk_tokens\n"
+            "thread = threading.Thread(target=nltk_tokens, args=('it is.',)); thread.start()\n"
+            "while 'nltk' not in sys.modules: pass\n"
+            "from nltk import word_tokenize; import nltk.metrics\n",
+            "",
+        ),
+    ],
+    ids=["whoever wants it", "another thread meanwhile"],
+)
+def test_the_tokenizer_comes_without_the_rest_of_nltk_and_others_get_it_whole(code, said):
+    """The rest imports SciPy and scikit-learn: two seconds."""
+    here = sys.modules["nltk"]  # whoever has it keeps it
+    _nltk_tokenizer.cache_clear()
     assert nltk_tokens("so it's, it's so.") == "so it 's , it 's so ."
     assert sys.modules["nltk"] is here
-
-
-def test_another_thread_that_imports_nltk_meanwhile_gets_it_whole():
-    code = (
-        "import sys, threading; from tstbench.metrics.text import nltk_tokens\n"
-        "thread = threading.Thread(target=nltk_tokens, args=('it is.',)); thread.start()\n"
-        "while 'nltk' not in sys.modules: pass\n"
-        "from nltk import word_tokenize; import nltk.metrics\n"
-    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
 
 
 def test_no_other_word_of_letters_is_split_by_nltk():

@@ -490,6 +490,7 @@ def test_a_pair_in_which_nothing_is_left_may_be_anywhere(recwarn):
     assert transport_distances([[2, 2]], [[2]], LINE).tolist() == [0]
     assert np.isnan(transport_distances([[]], [[]], LINE)).tolist() == [True]
     assert not recwarn.list
+    assert transport_distances([], [], np.ones((2, 1))).shape == (0,)  # nor is there any pair
 
 
 def test_words_with_the_same_vector_are_0_apart(recwarn):

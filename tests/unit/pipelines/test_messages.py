@@ -79,7 +79,7 @@ def plan(**parts):
     ),
     (MissingScorerError, "HF_HUB_OFFLINE", lambda _: compute(["cola"], **ONE, profile="paper")),
     # -- names of systems
-    (InputError, ("101", "100"), names("b", "a" * 101)),
+    (InputError, ("101", "100"), names("a" * 100, "a" * 101)),
     (InputError, "'x'", names("x", "y", "x")),
     *(
         (InputError, f"{one!r} and {other!r} would share a folder", names("y", one, "z", other))

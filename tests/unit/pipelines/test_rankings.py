@@ -206,11 +206,12 @@ def two_directions():
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("layout", [None, "directions", "metrics"])
 def test_what_is_printed_is_what_is_written(form, layout, capsys):
-    """By direction, unless asked."""
-    text = standings_text(two_directions(), form, layout=layout or "directions")
-    how = {"layout": layout} if layout else {}
-    assert standings_text(two_directions(), form, **how) == text
-    print_standings(two_directions(), form, **how)
+    """By direction and without intervals, unless asked."""
+    asked = {"layout": layout or "directions", "intervals": layout is not None}
+    how = asked if layout else {}
+    text = standings_text(everything(), form, **asked)
+    assert standings_text(everything(), form, **how) == text
+    print_standings(everything(), form, **how)
     printed = capsys.readouterr().out
     assert printed == text + {"markdown": "\n", "table": "\n"}.get(form, "")
 

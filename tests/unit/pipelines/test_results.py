@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from leaderboard_results import THERE, report, sample
 
+from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.errors import InputError, TSTBenchError
 from tstbench.pipelines.report import IntervalInfo, predictions_sha256, score_recipe, write_report
 from tstbench.pipelines.results import (
@@ -19,6 +20,7 @@ from tstbench.pipelines.results import (
     read_stored,
     read_whole,
     submission_folder,
+    system_folder,
     system_folders,
 )
 from tstbench.pipelines.standings import check_results_folder, rank_results
@@ -207,6 +209,7 @@ def test_a_direction_names_what_it_leaves_out(tmp_path, capsys):
     make(tmp_path, "b", folder=submission_folder(twin))
     found = read_direction(tmp_path / THERE)
     assert [one.folder.name for one in found] == ["GPT_4", "b"]
+    assert found[0].folder == system_folder(tmp_path, parse_direction(THERE), "GPT 4")
     told = capsys.readouterr().err
     assert "left out: " in told
     assert "a/samples.jsonl" in told

@@ -76,13 +76,7 @@ def test_what_the_papers_code_does_to_a_text():
         ("en", "bertscore", "cleaned", "paper-v1", "It's GREAT,I. \u5f88\u597d"),
         ("zh", "ppl", "cleaned", "unspaced-v1+lower+zh", "it 's great , i . \u5f88 \u597d"),
         # Where "I" has no dotted "i".
-        (
-            "tr",
-            "acc",
-            "cleaned",
-            "plain-v1",
-            "It 's GREAT ,I. \u5f88\u597d",
-        ),  # "I" has no dotted "i" there
+        ("tr", "acc", "cleaned", "plain-v1", "It 's GREAT ,I. \u5f88\u597d"),
         ("tr", "ppl", "cleaned", "plain-v1+13a", "It 's GREAT , I . \u5f88\u597d"),
     ],
 )

@@ -9,9 +9,12 @@ import pytest
 from tstbench.datasets_scripts.directions import Direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart
 from tstbench.errors import InputError, UnknownNameError
+from tstbench.metrics.scorers.classifiers import KINDS
 from tstbench.metrics.scorers.fasttext import FastTextConfig
 from tstbench.metrics.scorers.lexicon import LexiconConfig, fit_lexicon
-from tstbench.metrics.scorers.train import LabelledSentences, default_config, fit
+from tstbench.metrics.scorers.linear import LinearConfig
+from tstbench.metrics.scorers.textcnn import TextCnnConfig
+from tstbench.metrics.scorers.train import LabelledSentences, fit
 from tstbench.metrics.scorers.word_vectors import WordVectorsConfig, fit_word_vectors
 from tstbench.settings import from_texts, read_settings
 from tstbench.trainers.card import SystemCard
@@ -31,14 +34,14 @@ SENTENCES = tuple(
     + (f" rare{number // 4}" if number < 40 else "")
     for number, label in enumerate(LABELS)
 )
-DATA = LabelledSentences(SENTENCES, LABELS)
-ASKED = SENTENCES[:30]
 
 # A second value of each setting; every other setting stays as in QUICK.
 QUICK = {
-    "linear": {},
-    "fasttext": {"buckets": 2000, "dimension": 4},
-    "textcnn": {"epochs": 2, "min_steps": 1, "batch_size": 32, "dimension": 8, "filters": 4},
+    "linear": LinearConfig(),
+    "fasttext": FastTextConfig(buckets=2000, dimension=4),
+    "textcnn": TextCnnConfig(epochs=2, min_steps=1, batch_size=32, dimension=8, filters=4),
+    "lexicon": LexiconConfig(deviations=0.0, inverse_penalty=2.0),
+    "word vectors": WordVectorsConfig(dimensions=4, least_words=1, epochs=1),
 }
 OTHERS = {
     "linear": {
@@ -69,33 +72,7 @@ OTHERS = {
         "dropout": 0.0,
         "seed": 1,
     },
-}
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("kind", sorted(OTHERS))
-def test_every_setting_of_a_classifier_reaches_its_trainer(kind):
-    quick = replace(default_config(kind), **QUICK[kind])
-    known = {field.name for field in fields(quick)}
-    assert known - {"seed"} <= set(OTHERS[kind])  # a new setting belongs here
-
-    def learned(**settings):
-        model = fit(kind, DATA, ("a", "b"), replace(quick, **settings))
-        return model.distribution(ASKED)
-
-    usual = learned()
-    assert np.array_equal(usual, learned())
-    for name, value in OTHERS[kind].items():
-        assert getattr(quick, name) != value
-        assert not np.allclose(usual, learned(**{name: value}), atol=1e-7), name
-        assert replace(quick, **{name: value}).settings() != quick.settings(), name
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_every_setting_of_a_lexicon_reaches_the_regression():
-    quick = LexiconConfig(deviations=0.0, inverse_penalty=2.0)
-    others = {
+    "lexicon": {
         "longest_ngram": 2,
         "min_count": 9,
         "binary": False,
@@ -103,21 +80,8 @@ def test_every_setting_of_a_lexicon_reaches_the_regression():
         "deviations": 1.0,
         "max_iterations": 1,
         "tolerance": 0.5,
-    }
-    assert {field.name for field in fields(quick)} - {"seed"} == set(others)
-
-    def learned(**settings):
-        return fit_lexicon(SENTENCES, LABELS, ("a", "b"), replace(quick, **settings)).weights
-
-    usual = learned()
-    assert usual == learned()
-    for name, value in others.items():
-        assert learned(**{name: value}) != usual, name
-
-
-def test_every_setting_of_word_vectors_reaches_word2vec():
-    quick = WordVectorsConfig(dimensions=4, least_words=1, epochs=1)
-    others = {
+    },
+    "word vectors": {
         "dimensions": 5,
         "window": 1,
         "min_count": 9,
@@ -126,17 +90,34 @@ def test_every_setting_of_word_vectors_reaches_word2vec():
         "negative": 1,
         "skip_gram": False,
         "seed": 1,
-    }
-    assert {field.name for field in fields(quick)} == set(others)
+    },
+}
 
-    def learned(**settings):
-        found = fit_word_vectors(SENTENCES, replace(quick, **settings))
-        return list(found.rows), np.asarray(found.vectors).tolist()
 
-    usual = learned()
-    assert usual == learned()
-    for name, value in others.items():
-        assert learned(**{name: value}) != usual, name
+def learned(kind, config):
+    """What a scorer of that kind has learned, as numbers."""
+    if kind == "lexicon":
+        return [*fit_lexicon(SENTENCES, LABELS, ("a", "b"), config).weights.items()]
+    if kind == "word vectors":
+        found = fit_word_vectors(SENTENCES, config)
+        return [*found.rows], np.asarray(found.vectors).tolist()
+    model = fit(kind, LabelledSentences(SENTENCES, LABELS), ("a", "b"), config)
+    return model.distribution(SENTENCES[:30]).round(5).tolist()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=[pytest.mark.slow] * (k in KINDS)) for k in OTHERS]
+)
+def test_every_setting_of_a_scorer_reaches_its_trainer(kind):
+    quick = QUICK[kind]
+    assert {field.name for field in fields(quick)} - {"seed"} == OTHERS[kind].keys() - {"seed"}
+    usual = learned(kind, quick)
+    assert usual == learned(kind, quick)
+    for name, value in OTHERS[kind].items():
+        other = replace(quick, **{name: value})
+        assert learned(kind, other) != usual, name
+        assert other.settings() != quick.settings(), name
 
 
 # -- what identifies a system ----------------------------------------------------------------------

@@ -5,11 +5,8 @@ import json
 import pytest
 from prepared import DIRECTION, command_line, refusal
 
-from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, UnknownNameError
-from tstbench.pipelines.predictions import Answering, Predictions, Question, read_card
-from tstbench.pipelines.report import SystemInfo, read_report
-from tstbench.pipelines.suite import run_suite
+from tstbench.pipelines.predictions import read_card
 from tstbench.trainers.postprocess import STEPS, post_processed, step_names
 
 
@@ -57,43 +54,8 @@ def test_what_was_done_is_in_the_card_and_in_the_report(tmp_path, capsys):
     assert report["system"]["post_processing"] == list(names)
 
 
-def test_answers_are_processed_before_they_are_written(tmp_path):
-    test_set = load_test_set(DIRECTION)
-    question = Question(
-        system="s",
-        identity="a" * 64,
-        direction=DIRECTION,
-        test_set=test_set.fingerprint,
-        cleaning=test_set.cleaning,
-        sentences=len(test_set),
-        post_processing=("drop-repeats-v1", "truncate-v1", "one-line-v1"),
-    )
-    ready = Answering("b" * 64, SystemInfo(name="s"), {}, lambda some: ["so so\ngood . yes"] * 40)
-    predictions = Predictions(tmp_path / "s.jsonl", test_set, question)
-    assert set(predictions.complete(lambda: ready)) == {"so good ."}
-    assert predictions.finished() == ("so good .",) * 40, "read back, not processed again"
-
-
 def test_mistakes_are_told(capsys, tmp_path):
     asked = ("transfer", "copy", "--direction", DIRECTION, "--out", tmp_path / "p.jsonl")
     assert "Did you mean 'drop-repeats'" in refusal(capsys, *asked, "--postprocess", "drop-repeat")
     people = ("transfer", "reference-1", "--direction", DIRECTION, "--postprocess", "truncate")
     assert "stays as it is" in refusal(capsys, *people)
-
-
-def test_the_report_of_a_suite_says_what_was_done_to_the_answers(tmp_path):
-    suite = tmp_path / "suite.toml"
-    suite.write_text(
-        'out = "results"\nmetrics = ["length_ratio"]\n'
-        + "".join(
-            f'[[system]]\nsystem = "copy"\ninfo = {{ name = "{name}" }}\n'
-            f'directions = ["{DIRECTION}"]\n{more}\n'
-            for name, more in (("plain", ""), ("steps", 'postprocess = ["truncate-v1"]'))
-        )
-    )
-    run_suite(suite, lambda _: None)
-    found = {
-        name: read_report(tmp_path / "results" / DIRECTION / name).system.post_processing
-        for name in ("plain", "steps")
-    }
-    assert found == {"plain": (), "steps": ("truncate-v1",)}

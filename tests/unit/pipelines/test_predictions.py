@@ -218,7 +218,8 @@ def test_the_card_says_with_which_system_and_libraries_it_was_made(tmp_path):
     about = SystemInfo(name="mine", family="prompted")
     ready = Answering("2" * 64, about, {"lib": "1.2"}, lambda rest: ["so good"] * len(rest))
     path = tmp_path / "mine.jsonl"
-    Predictions(path, test_set, question).complete(lambda: ready)
+    predictions = Predictions(path, test_set, question)
+    assert predictions.complete(lambda: ready) == predictions.finished() == ("so good",) * 40
     card = read_card(path)
     assert (card.system_hash, card.versions, card.about) == ("2" * 64, {"lib": "1.2"}, about)
     assert (card.question, card.finished) == (question, True)

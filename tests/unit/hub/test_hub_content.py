@@ -7,17 +7,20 @@ import evaluate
 import pyarrow.parquet as pq
 import pytest
 from classifier_toys import CARD as CLASSIFIER
+from datasets import load_dataset
 from hub_artefacts import JUDGED
 from huggingface_hub import DatasetCard
 from own_data import write_manners
 from prepared import DIRECTION, refusal
 
-from tstbench.datasets_scripts.catalog import load_data
-from tstbench.datasets_scripts.judgments.schema import write_judgments
+from tstbench.datasets_scripts.catalog import DIRECTIONS, load_data
+from tstbench.datasets_scripts.judgments.schema import read_judgments, write_judgments
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.errors import InputError, MissingFileError
+from tstbench.errors import InputError, MissingFileError, TSTBenchError
+from tstbench.files import write_jsonl
 from tstbench.metrics.scorers.artefacts import store
 from tstbench.pipelines.evaluate import evaluate as evaluate_outputs
+from tstbench.pipelines.growth import keep, read_results
 from tstbench.pipelines.hub.build import Artefact, build, build_all, spaces, trained_scorers
 from tstbench.pipelines.hub.manifest import find_repository, write_repository
 from tstbench.pipelines.outputs import Outputs
@@ -100,25 +103,29 @@ class TestJudgments:
             JUDGED.model_copy(update={**licensed, "note": "skipped: the soup was cold ."}),
         ]
         write_judgments(tmp_path / "judgments/ours.jsonl", rows)
-        build_all(
-            tmp_path / "hub",
-            datasets=[],
-            judgments=tmp_path / "judgments",
-            only=["human_judgments"],
-        )
+        options = {"judgments": tmp_path / "judgments", "only": ["human_judgments"]}
+        build_all(tmp_path / "hub", datasets=[], **options)
         folder = published(tmp_path / "hub", "human_judgments")
         told = "3 rows: style; 2 directions, 2 pairs of system and direction; 1 flagged scores."
         assert told in (folder / "README.md").read_text("utf-8")
-        kept = pq.read_table(folder / "data/ours.parquet").to_pylist()
-        assert [row["output"] for row in kept] == ["the soup was warm ."] * 2 + [None]
-        assert [row["flag"] for row in kept] == [None, "impossible", None]
-        assert kept[2]["source"] is None
-        assert "soup" not in (kept[2]["note"] or "")
+        for config in ("default", "ours"):
+            kept = load_dataset(
+                str(folder), config, split="judgments", cache_dir=str(tmp_path / "cache")
+            )
+            assert kept["output"][:] == ["the soup was warm ."] * 2 + [None]
+            assert kept["score"][:] == [1, 7, 1]
+            assert kept["flag"][:] == [None, "impossible", None]
+            assert kept[2]["source"] is None
+            assert "soup" not in (kept[2]["note"] or "")
 
-    def test_a_folder_without_judgments_is_told(self, tmp_path):
+    def test_a_folder_without_judgments_or_with_wrong_ones_is_told(self, tmp_path):
         (tmp_path / "judgments").mkdir()
+        options = {"datasets": [], "judgments": tmp_path / "judgments"}
         with pytest.raises(MissingFileError, match="no judgments in"):
-            build_all(tmp_path / "hub", datasets=[], judgments=tmp_path / "judgments")
+            build_all(tmp_path / "hub", **options)
+        write_jsonl(tmp_path / "judgments/study.jsonl", [{"score": 9}])
+        with pytest.raises(InputError, match=r"study\.jsonl, line 1"):
+            build_all(tmp_path / "hub", **options)
 
     @pytest.mark.realdata
     def test_a_study_is_not_taken_twice(self, tmp_path):
@@ -130,6 +137,21 @@ class TestJudgments:
                 judgments=tmp_path / "judgments",
                 studies=["mir2019"],
             )
+
+
+@pytest.mark.realdata
+def test_published_studies_become_a_dataset(tmp_path):
+    names = ["li2018", "mir2019", "pauli2025", "tstbench2025"]
+    build_all(tmp_path / "hub", datasets=[], studies=names, only=["human_judgments"])
+    built = tmp_path / "hub" / "datasets" / "tstbench" / "human_judgments"
+    rows = load_dataset(str(built), split="judgments", cache_dir=str(tmp_path / "cache"))
+    assert rows.num_rows == 9600 + 10492 + 1200 + 15000
+    card = (built / "README.md").read_text()
+    for said in ("CC BY-SA 4.0", "CC-BY-4.0", "none stated", "Only the public outputs of ChatGPT"):
+        assert said in card
+    licensed = rows.filter(lambda row: row["dataset"].startswith("gyafc"))
+    assert licensed.num_rows == 5200
+    assert set(licensed["output"]) == {None}
 
 
 def test_cards_name_the_languages_of_their_datasets(tmp_path):
@@ -154,6 +176,48 @@ def test_cards_name_the_languages_of_their_datasets(tmp_path):
     for name in only:
         card = DatasetCard.load(published(tmp_path / "hub", name) / "README.md")
         assert card.data.language == ["en", "no"]
+
+
+@pytest.mark.slow
+def test_results_outputs_scorers_and_metrics_become_repositories(prepared, tmp_path):
+    root, results, test_set = tmp_path / "hub", tmp_path / "results", load_test_set(DIRECTION)
+    rewrites = tuple(some[1] for some in test_set.references)
+    outputs = [Outputs("copy", test_set.sources), Outputs("second", rewrites)]
+    evaluate_outputs(outputs, test_set, scoring(["s_bleu", "r_bleu"]), root=results)
+    write_judgments(results / "human.jsonl", [JUDGED])
+    built = {one.repo_id: one for one in build_all(root, datasets=["mini"], results=results)}
+    for name in ("mini", "results", "outputs", "joint", "leaderboard", "classifier-mini-linear"):
+        assert built[f"tstbench/{name}"].changed
+    folder = root / "datasets" / "tstbench"
+    cache = str(tmp_path / "cache")
+    scores = load_dataset(str(folder / "results"), split="scores", cache_dir=cache)
+    assert scores.num_rows == 4  # two systems, two metrics
+    assert {row["system"] for row in scores} == {"copy", "second"}
+    assert scores.filter(lambda row: row["system"] == "copy")["value"][0] == 100
+    outputs = load_dataset(str(folder / "outputs"), split="test", cache_dir=cache)
+    assert outputs.num_rows == 2 * len(load_test_set(DIRECTION))
+    assert read_judgments(folder / "results" / "human.jsonl")[0].score == 1
+    report = folder / "results" / DIRECTION / "copy" / "report.json"
+    assert report.read_text() == (results / DIRECTION / "copy" / "report.json").read_text()
+
+    again = build_all(root, datasets=["mini"], results=results)
+    assert not any(one.changed for one in again)
+
+
+def test_licensed_data_are_refused_and_their_texts_stay(made, tmp_path):
+    # `hub build` takes no licence, so it advises none
+    said = "^gyafc_fr is licensed: it may only be built .`tstbench build`. and used locally$"
+    with pytest.raises(TSTBenchError, match=said):
+        build_all(tmp_path / "hub", datasets=["gyafc_fr"])
+    ours = read_results(made[0].with_name("results"), DIRECTIONS[DIRECTION], "ours")
+    for name in (DIRECTION, "gyafc_fr/informal-to-formal"):
+        keep(tmp_path / "results", replace(ours, direction=DIRECTIONS[name], on_disk=None))
+    only = ["results", "outputs"]
+    build_all(tmp_path / "hub", datasets=[], results=tmp_path / "results", only=only)
+    outputs = lines(published(tmp_path / "hub", "outputs") / "outputs.jsonl")
+    assert {row["direction"] for row in outputs} == {DIRECTION}
+    built = published(tmp_path / "hub", "results").rglob("ours/samples.jsonl")
+    assert [file.parents[1].name for file in built] == ["negative-to-positive"]
 
 
 class TestWhatIsLeftOut:

@@ -111,12 +111,6 @@ def test_each_corruption_makes_the_error_that_its_name_says(name):
             assert (len(places) == 2) if name == "swap_neighbours" else (len(places) >= 2)
 
 
-@pytest.mark.parametrize("name", CORRUPTIONS)
-def test_a_corruption_that_cannot_be_made_says_so(name):
-    assert CORRUPTIONS[name](["great"], random.Random(0)) is None
-    assert CORRUPTIONS[name]([], random.Random(0)) is None
-
-
 # The classifier
 
 
@@ -197,7 +191,6 @@ def test_the_real_corpus_has_its_published_sizes(sources):
 SENTENCE = "the cook said that we loved the walk because she is from the south".split()
 OTHERS = ["my tea tasted like rainwater yesterday".split()]
 KNOWN = errors(OTHERS)
-NEW = ("repeat_phrase", "stop_early", "continue_differently", "replace_phrase", "drop_words")
 
 
 def made(name, words=SENTENCE, seeds=60):
@@ -258,7 +251,7 @@ def test_words_are_lost_replaced_and_inflected():
                 assert set(change) <= FUNCTION_WORDS
 
 
-@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("name", [name for name in KNOWN if name != "wrong_ending"])
 @pytest.mark.parametrize("words", [[], ["great"]])
 def test_what_is_too_short_is_left(name, words):
     assert KNOWN[name](list(words), random.Random(0)) is None

@@ -35,9 +35,10 @@ def small_copy(folder: Path) -> Path:
 
 
 def lay_out(root: Path, informal: Iterable[str] = SHORT, formal: Iterable[str] = SHORT) -> Path:
-    """Every file of a domain, with these lines in each part; returns the folder."""
+    """Every file of a domain, with these lines in each part, which PART names."""
     for part in ("train", "tune", "test"):
         for style, lines in (("informal", informal), ("formal", formal)):
             for name in (style, *(f"{style}.ref{k}" for k in range(4) if part != "train")):
-                write(root / "Entertainment_Music" / part / name, lines)
+                own = (line.replace("PART", part) for line in lines)
+                write(root / "Entertainment_Music" / part / name, own)
     return root

@@ -47,6 +47,13 @@ def command_line(capsys: pytest.CaptureFixture, *arguments: object) -> tuple[int
     return code, out, err
 
 
+def success(capsys: pytest.CaptureFixture, *arguments: object) -> tuple[str, str]:
+    """What ``tstbench`` prints, and what it says besides; it must end with exit code 0."""
+    code, out, err = command_line(capsys, *arguments)
+    assert code == 0, err
+    return out, err
+
+
 def refusal(capsys: pytest.CaptureFixture, *arguments: object) -> str:
     """The message with which ``tstbench`` refuses; it must be one line, and exit code 2."""
     code, out, err = command_line(capsys, *arguments)

@@ -14,7 +14,7 @@ import pytest
 from analysis_results import SYSTEMS, handmade, judgment
 from chromium import chromium, in_browser
 from leaderboard_results import HOSTILE, THERE, report, sample, write
-from prepared import command_line, refusal
+from prepared import refusal, success
 
 from tstbench.datasets_scripts.judgments.schema import write_judgments
 from tstbench.files import folder_digest
@@ -191,8 +191,7 @@ def test_the_command_writes_the_same_bytes_again(made, tmp_path, capsys):
     again = shutil.copytree(out, tmp_path / "again")  # its own folder is replaced
     (again / "index.html").write_text("old")
     options = ("--no-style-map", "--plane", *PLANE, "--out", again)
-    code, said, err = command_line(capsys, "analyze", root, *options)
-    assert code == 0, err
+    said, err = success(capsys, "analyze", root, *options)
     assert folder_digest(again) == folder_digest(out)
     assert is_analysis(again)
     assert THERE in said

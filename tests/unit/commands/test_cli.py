@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from prepared import DIRECTION, command_line, refusal
+from prepared import DIRECTION, command_line, refusal, success
 
 from tstbench.commands.cli import COMMANDS, GROUPS, main
 from tstbench.datasets_scripts.catalog import DIRECTIONS
@@ -142,16 +142,14 @@ def test_a_file_may_stand_after_metrics(tmp_path, capsys):
     path = tmp_path / "out.txt"
     path.write_text("a sentence\n" * 40)
     arguments = ("evaluate", "--direction", DIRECTION, "--metrics", "s_bleu")
-    code, out, err = command_line(capsys, *arguments, "--", path)
-    assert code == 0, err
+    out, _ = success(capsys, *arguments, "--", path)
     assert "  out§ " in out  # all its lines are the same
 
 
 @pytest.mark.parametrize("cleaning", ["paper-v1", "raw"])
 def test_what_is_built_is_told_in_words(cleaning, tmp_path, capsys):
     asked = ("--cleaning", "raw") if cleaning == "raw" else ()
-    code, _, err = command_line(capsys, "build", "mini", *asked, "--out", tmp_path)
-    assert code == 0, err
+    _, err = success(capsys, "build", "mini", *asked, "--out", tmp_path)
     assert f"wrote mini ({cleaning}) to {tmp_path / 'mini'}; rows of " in err
     assert "; negative-to-positive: train 739, validation 60, test 40; " in err
     assert "BuildReport" not in err
@@ -313,10 +311,9 @@ def test_control_c_ends_with_130_wherever_python_is(code, tmp_path):
 
 
 def test_the_table_has_every_system_and_says_what_is_left_out(capsys):
-    code, out, err = command_line(
+    out, _ = success(
         capsys, *COPY, "--baseline", "reference-2", "--metrics", "s_bleu", "r_bleu", "--signatures"
     )
-    assert code == 0, err
     assert out.count("s_bleu|") == out.count("r_bleu|") == 1
     rows = out.split("bounds: not ranked")[1].splitlines()
     assert [row.split()[0] for row in rows[1:3]] == ["copy", "reference-2"]
@@ -327,11 +324,9 @@ def test_the_table_has_every_system_and_says_what_is_left_out(capsys):
 def test_a_metric_without_meaning_on_the_data_is_left_out_and_said(sources, capsys):
     direction = "shakespeare/shakespearean-to-modern"
     arguments = ("evaluate", "--baseline", "copy", "--direction", direction, "--metrics")
-    code, out, err = command_line(capsys, *arguments, "r_bleu", "multi_bleu")
-    assert code == 0
+    out, err = success(capsys, *arguments, "r_bleu", "multi_bleu")
     assert "multi_bleu is left out: no sentence has several references" in err
     assert "multi" not in out
-    code, out, err = command_line(capsys, *arguments, "multi_bleu")
-    assert code == 0
+    out, err = success(capsys, *arguments, "multi_bleu")
     assert "No metric has a value" in out
     assert out.startswith(f"{direction}, 1462 sentences")

@@ -1,6 +1,5 @@
 """One's own data where it is used: other packages' data, the command line, suites, the Hub."""
 
-import json
 import os
 
 import evaluate
@@ -12,7 +11,7 @@ from own_data import (
     write_lines,
 )
 from places import ROOT
-from prepared import command_line, refusal
+from prepared import command_line, refusal, success
 
 from tstbench import plugins
 from tstbench.datasets_scripts import catalog
@@ -65,7 +64,8 @@ def test_the_group_is_one_that_plugins_know():
 
 
 def test_check_says_what_was_read(manners, capsys):
-    code, out, _ = command_line(capsys, "data", "check", manners)
+    code, out, err = command_line(capsys, "data", "check", manners)
+    assert "no [train]" not in err
     rows = [tuple(line.split("\t")) for line in out.splitlines()]
     assert code == 0
     for row in (
@@ -75,6 +75,9 @@ def test_check_says_what_was_read(manners, capsys):
         ("its rewrite", ANNA[0]),
     ):
         assert row in rows
+    manners.write_text(replaced(('[train]\nrude = "rude.txt"\npolite = "polite.txt"\n', "")))
+    _, err = success(capsys, "data", "check", manners)
+    assert "no [train]: metrics that need a trained scorer (acc, ppl, joint) cannot" in err
     manners.write_text(replaced(("licence", "license")))
     assert "unknown key 'license'" in refusal(capsys, "data", "check", manners)
 
@@ -89,11 +92,11 @@ def test_data_may_stand_anywhere(place, manners, tones, capsys, monkeypatch):
     }[place]
     if place == "environment":
         monkeypatch.setenv("TSTBENCH_DATA", os.pathsep.join([str(manners), "", str(tones)]))
-    code, out, err = command_line(capsys, *arguments)
-    assert code == 0, err
+    out, _ = success(capsys, *arguments)
     rows = {line.split("\t")[0]: line.split("\t") for line in out.splitlines()}
     assert rows[NAME][2:] == ["2", "no", "yes"]
     assert rows["tones/rude-to-polite"][-1] == "no: no licence"
+    assert rows["gyafc_fr/informal-to-formal"][-1] == "no: licensed"
 
 
 def test_a_missing_file_name_shows_the_usage(capsys):
@@ -108,29 +111,9 @@ def test_help_reads_no_data(monkeypatch, capsys):
     assert "no such file: nowhere.toml" in refusal(capsys, "directions")
 
 
-THINGS = ("salt", "door", "bread", "wine", "chair", "lamp", "book", "soup", "tea", "coat")
-
-
-def test_outputs_for_ones_own_data_are_scored(manners, capsys, tmp_path):
-    out = tmp_path / "out.txt"
-    write_lines(out, ("May I have the bill?", "Please move."))
-    things = [f"{size} {thing}" for size in ("big", "old", "red") for thing in THINGS]
-    write_lines(manners.parent / "rude.txt", (f"Give me the {one}." for one in things))
-    write_lines(manners.parent / "polite.txt", (f"May I have the {one}, please?" for one in things))
-    arguments = ("evaluate", out, "--direction", NAME, "--metrics", "s_bleu", "r_bleu", "acc")
-    assert "unknown direction" in refusal(capsys, *arguments)
-    code, printed, err = command_line(capsys, *arguments, "--data", manners, "--json")
-    assert code == 0, err
-    report = json.loads(printed)
-    assert report["direction"] == NAME
-    assert report["data"]["fingerprint"] == load_test_set(NAME).fingerprint
-    assert {score["metric"] for score in report["scores"]} >= {"s_bleu", "r_bleu", "acc"}
-
-
 def test_data_with_a_licence_becomes_a_repository(manners, tmp_path, capsys):
     arguments = ("hub", "build", tmp_path / "hub", "--datasets", "manners", "--only", "manners")
-    code, out, err = command_line(capsys, *arguments, "--data", manners)
-    assert code == 0, err
+    out, _ = success(capsys, *arguments, "--data", manners)
     assert out.startswith("datasets/tstbench/manners\t")
 
 
@@ -149,8 +132,7 @@ def test_what_has_too_little_to_learn_from_is_left_out_by_name(tmp_path, capsys)
     load_data(file)
     way = ("--direction", "few/plain-to-warm")
     outputs = tmp_path / "ann.txt"
-    code, out, err = command_line(capsys, "evaluate", outputs, *way, "--json")
-    assert code == 0, err
+    out, _ = success(capsys, "evaluate", outputs, *way, "--json")
     report = Report.model_validate_json(out)
     assert (report.score("r_bleu").value, report.score("s_bleu").value) == (100, 0)
     assert "ppl" in {score.metric for score in report.scores}

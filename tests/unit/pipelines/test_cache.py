@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 from own_data import write_lines, write_manners
-from prepared import command_line
+from prepared import command_line, success
 
 from tstbench.files import TEMPORARY, temporary_folder
 from tstbench.metrics.scorers.artefacts import SCORERS, find
@@ -24,8 +24,7 @@ def used(tmp_path, tstbench_home, capsys):
     write_lines(tmp_path / "data" / "polite.txt", [f"kindly pass the {t}" for t in things])
     arguments = ("evaluate", "--baseline", "delete-retrieve", "--metrics", "acc")
     arguments += ("--direction", "manners/rude-to-polite", "--data", data)
-    code, _, err = command_line(capsys, *arguments)
-    assert code == 0, err
+    success(capsys, *arguments)
     write_lines(tmp_path / "data" / "rude.txt", [*rude, "go away now"])
     assert command_line(capsys, *arguments)[0] == 0
     assert len(list((tstbench_home / "scorers" / "objects").iterdir())) == 2
@@ -33,8 +32,7 @@ def used(tmp_path, tstbench_home, capsys):
 
 
 def test_the_list_tells_current_from_replaced(used, capsys):
-    code, out, err = command_line(capsys, "cache")
-    assert code == 0
+    out, err = success(capsys, "cache")
     rows = [line.split("\t") for line in out.splitlines()]
     assert rows[0] == ["kind", "name", "size", "last used", "state"]
     states = sorted((kind, state) for kind, _, _, _, state in rows[1:])
@@ -42,7 +40,7 @@ def test_the_list_tells_current_from_replaced(used, capsys):
     assert states.count(("system", "replaced")) == 1
     assert any("manners classifier linear" in row[1] for row in rows)
     assert "would remove" in err
-    code, out, _ = command_line(capsys, "cache", "size")
+    _, out, _ = command_line(capsys, "cache", "size")
     assert [line.split("\t")[:2] for line in out.splitlines()[1:3]] == [
         ["scorer", "2"],
         ["system", "2"],

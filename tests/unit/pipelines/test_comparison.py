@@ -8,7 +8,7 @@ import pytest
 from leaderboard_pages import show
 from leaderboard_results import THERE, real_results, report, sample, write, write_whole
 from own_data import write_manners
-from prepared import command_line
+from prepared import command_line, success
 from statsmodels.stats.multitest import multipletests
 
 import tstbench
@@ -131,13 +131,12 @@ def test_other_test_sets_are_refused(pair):
 def test_the_command(results, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     asked = ("compare", "delete-retrieve", "copy", results, "--direction", THERE)
-    code, out, _ = command_line(capsys, *asked, "--worst", "2", "--by", "s_bleu")
-    assert code == 0
+    out, _ = success(capsys, *asked, "--worst", "2", "--by", "s_bleu")
     assert command_line(capsys, *asked, "--worst", "2", "--by", "s-BLEU")[1] == out
     assert out.count("source ") == 2
     last = (*asked[:3], "--direction", THERE, results)
     assert command_line(capsys, *last)[1] == command_line(capsys, *asked)[1] != ""
-    code, out, _ = command_line(capsys, *asked, "--json", "--worst", "1")
+    _, out, _ = command_line(capsys, *asked, "--json", "--worst", "1")
     record = json.loads(out)
     assert record["metrics"][0]["winner"] == 1
     assert len(record["worst"]) == 1

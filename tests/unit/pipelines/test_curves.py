@@ -5,9 +5,9 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from prepared import DIRECTION, command_line, refusal
+from prepared import DIRECTION, command_line, refusal, success
 
-from tstbench.commands.curve import curve_rows, learning_curve
+from tstbench.commands.curve import learning_curve
 from tstbench.trainers.training.curve import LearningCurve, Series, _figure, curve_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -51,10 +51,13 @@ def test_smoothing_keeps_means_and_the_order():
     assert Series((10, 20, 30), (1.0, 2.0, 3.0)).at(5) is None, "it begins later"
 
 
-def test_the_table_has_start_chosen_and_end(folder):
-    table = {row[1]: row[2:] for row in curve_rows([learning_curve(str(folder))])}
-    assert table["step"] == ("1", "100", "200")
-    assert table["selection"] == ("0.100", "0.400", "0.200")
+def test_the_table_has_start_chosen_and_end(folder, tmp_path, capsys):
+    shown, _ = success(capsys, "curve", folder, "--out", tmp_path / "c.svg")
+    assert "<svg" in (tmp_path / "c.svg").read_text()
+    table = {row[1]: row[2:] for row in (line.split("\t") for line in shown.splitlines())}
+    assert shown.count("stytrans-0123\t") == len(table) - 1  # below the header
+    assert table["step"] == ["1", "100", "200"]
+    assert table["selection"] == ["0.100", "0.400", "0.200"]
     start, chosen, end = map(float, table["warm_up/<self>"])
     assert start == pytest.approx(8, rel=0.05)
     assert chosen == pytest.approx(2, rel=0.05)
@@ -117,13 +120,6 @@ def test_a_name_cannot_break_the_picture_and_the_same_rows_give_the_same_bytes()
     assert "nan" not in picture.lower()
     assert picture == curve_picture([LearningCurve.of("<b>&", rows)])
     ET.fromstring(curve_picture([LearningCurve.of("nothing yet", [])]))
-
-
-def test_from_the_command_line(folder, tmp_path, capsys):
-    code, shown, err = command_line(capsys, "curve", folder, "--out", tmp_path / "c.svg")
-    assert code == 0, err
-    assert "stytrans-0123\tselection\t0.100\t0.400\t0.200" in shown
-    assert "<svg" in (tmp_path / "c.svg").read_text()
 
 
 def test_mistakes_are_told(folder, tmp_path, capsys):

@@ -17,7 +17,7 @@ from leaderboard_pages import ranking_of, show
 from nltk.tokenize import NLTKWordTokenizer
 from nltk.translate.bleu_score import corpus_bleu
 from places import ROOT
-from prepared import DIRECTION, command_line, prepared_home
+from prepared import DIRECTION, prepared_home, success
 from safetensors.numpy import load_file
 
 from tstbench.metrics.registry import METRICS, benchmark_metrics
@@ -134,10 +134,7 @@ def test_samples_are_aligned_with_the_test_set(written, test_set, outputs, evalu
 
 def test_the_same_work_gives_the_same_bytes(written, prepared, tmp_path, capsys):
     arguments = [part for name in SYSTEMS for part in ("--baseline", name)]
-    code, _, err = command_line(
-        capsys, "evaluate", *arguments, "--direction", DIRECTION, "--out", tmp_path / "again"
-    )
-    assert code == 0, err
+    success(capsys, "evaluate", *arguments, "--direction", DIRECTION, "--out", tmp_path / "again")
     again = tmp_path / "again" / DIRECTION
     first = {p.relative_to(written): p.read_bytes() for p in written.rglob("*") if p.is_file()}
     second = {p.relative_to(again): p.read_bytes() for p in again.rglob("*") if p.is_file()}

@@ -2,13 +2,11 @@
 
 import csv
 import io
-import json
 import math
 import re
 import subprocess
 import sys
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 from prepared import DIRECTION, command_line, refusal
@@ -17,6 +15,7 @@ import tstbench
 from tstbench.pipelines.rankings import standings_text
 from tstbench.pipelines.report import read_report
 from tstbench.pipelines.standings import read_standings
+from tstbench.pipelines.tables import fragment
 
 CHEAP = ["bleu", "acc"]
 
@@ -69,7 +68,7 @@ def test_scores_are_those_of_the_command_line(sources, tmp_path, capsys):
         assert {s.key: s for s in scores.report.scores} == {s.key: s for s in wanted}
     acc = next(score for score in wanted if score.metric == "acc").interval
     assert f"{acc.low:.1f}–{acc.high:.1f}" in table
-    assert from_texts["s_bleu"] == 100.0
+    assert (from_texts["s_bleu"], from_texts["ppl"]) == (100.0, None)
     assert from_texts.report.system.name == "predictions"
 
 
@@ -77,15 +76,6 @@ def test_a_string_is_one_name(sources):
     scores = tstbench.evaluate(sources, DIRECTION, metrics="s_bleu", baselines="copy")
     assert [r.system.name for r in scores.reports] == ["predictions", "copy"]
     assert scores.reports[0].scores[0].metric == "s_bleu"
-
-
-def test_a_results_folder_grows(sources, tmp_path):
-    tstbench.evaluate(sources, DIRECTION, metrics=["s_bleu"], out=tmp_path)
-    scores = tstbench.evaluate(sources, DIRECTION, metrics=["acc"], out=tmp_path)
-    assert [s.metric for s in scores.report.scores] == ["acc"]
-    stored = read_report(tmp_path / DIRECTION / "predictions")
-    assert [s.metric for s in stored.scores] == ["acc", "s_bleu"]
-    assert (tmp_path / DIRECTION / "significance.json").is_file()
 
 
 def test_who_made_outputs_is_said_beside_the_file_by_an_option_or_in_python(
@@ -142,38 +132,7 @@ def test_it_prints_a_table(several):
     for word in ("ACC ↑", "CoLA† ↑", "<b>odd</b>", "copy", "† CoLA is scored here with a weak"):
         assert word in text
     assert max(len(line) for line in text.splitlines()) < 200
-
-
-class Words(HTMLParser):
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.text = [], ""
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-
-    def handle_data(self, data):
-        self.text += data
-
-
-def test_a_notebook_shows_html_in_which_names_are_text(several):
-    page = Words(several._repr_html_())
-    assert "<b>odd</b>" in page.text
-    assert page.tags.count("tr") == 5  # header, system, the bounds under a header of theirs
-    assert "† CoLA is scored here with a weak classifier" in page.text
-    assert set(page.tags) <= {
-        "table",
-        "caption",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-        "b",
-        "p",
-        "span",
-    }
+    assert several._repr_html_() == fragment(several.table)
 
 
 def test_pandas_and_ranks(several):
@@ -241,23 +200,3 @@ def test_training_data_and_systems():
     copy = tstbench.load_system("copy")
     direction = tstbench.load_test_set(DIRECTION).direction
     assert list(copy.transfer(["a", "b"], direction)) == ["a", "b"]
-
-
-def test_a_dataset_of_ones_own(tmp_path):
-    (tmp_path / "rude.txt").write_text("give me that\nhand it over\n")
-    (tmp_path / "polite.txt").write_text("please pass it\nthank you so much\n")
-    (tmp_path / "test.txt").write_text("bring me the menu\n")
-    (tmp_path / "mine.toml").write_text(
-        'name = "mine"\nstyles = ["rude", "polite"]\n'
-        '[train]\nrude = "rude.txt"\npolite = "polite.txt"\n'
-        '[[direction]]\nfrom = "rude"\nto = "polite"\ntest = { sources = "test.txt" }\n'
-    )
-    data = tstbench.load_data(tmp_path / "mine.toml")
-    assert [d.name for d in data.directions] == ["mine/rude-to-polite"]
-    assert "mine/rude-to-polite" in tstbench.directions()
-    scores = tstbench.evaluate(
-        ["please bring me the menu"], "mine/rude-to-polite", metrics=["acc", "s_bleu", "r_bleu"]
-    )
-    assert scores["s_bleu"] > 0
-    assert scores["r_bleu"] is None
-    assert json.loads(scores.report.model_dump_json())["left_out"][0]["metric"] == "r_bleu"

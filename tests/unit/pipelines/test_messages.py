@@ -32,10 +32,15 @@ def scored(**given):
     return lambda _: tstbench.evaluate(**call)
 
 
-def untrained(_):
-    how, test_set = scoring(["acc"]), load_test_set(DIRECTION)
-    outputs = [Outputs("mine", test_set.sources)]
-    evaluate(outputs, test_set, how, scorers=how.scorers(test_set.direction))
+def evaluated(*systems):
+    """With scorers that are not there."""
+
+    def act(_):
+        how, test_set = scoring(["acc"]), load_test_set(DIRECTION)
+        outputs = [Outputs(name, test_set.sources) for name in systems]
+        evaluate(outputs, test_set, how, scorers=how.scorers(test_set.direction))
+
+    return act
 
 
 def names(*given):
@@ -64,8 +69,9 @@ def plan(**parts):
     (InputError, "1 predictions, 40 sources", scored(predictions=["one"])),
     (MissingFileError, "nowhere.txt", scored(predictions="nowhere.txt")),
     (UnknownNameError, ("'blue'", "'bleu'"), scored(metrics=["blue"])),
-    (InputError, "no system", lambda _: evaluate([], load_test_set(DIRECTION), scoring(["acc"]))),
-    (MissingScorerError, "tstbench prepare mini", untrained),
+    (InputError, "no system", evaluated()),
+    (InputError, "two systems are named 'mine'", evaluated("mine", "mine")),
+    (MissingScorerError, "tstbench prepare mini", evaluated("mine")),
     (UnknownNameError, ("'protocl'", "bleu"), scored(options={"bleu": {"protocl": "13a"}})),
     (UnknownNameError, "'classifer'", scored(scorers={"classifer": "linear"})),
     (UnknownNameError, "'gpu'", scored(device="gpu")),

@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from prepared import DIRECTION, command_line, refusal
+from prepared import DIRECTION, command_line, refusal, success
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.system_outputs import SYSTEM_OUTPUTS, read_output
@@ -143,10 +143,9 @@ class TestCommandLine:
     def test_evaluate_says_it_and_scores(self, tmp_path, capsys, test_set, good):
         for name, texts in (("ours", good), ("theirs", good), ("sorted", sorted(good))):
             (tmp_path / f"{name}.txt").write_text("\n".join(texts) + "\n")
-        code, out, err = command_line(
+        out, err = success(
             capsys, "evaluate", tmp_path, "--direction", DIRECTION, "--metrics", "s_bleu"
         )
-        assert code == 0
         careful = [line for line in err.splitlines() if line.startswith("careful: ")]
         assert len(careful) == 2, careful
         assert careful[0].startswith("careful: sorted: the outputs are sorted by the alphabet")
@@ -159,8 +158,7 @@ class TestCommandLine:
         def evaluate(texts, *more):
             path.write_text("\n".join(texts) + "\n")
             asked = ("evaluate", path, "--direction", DIRECTION, "--out", out, *more)
-            code, table, err = command_line(capsys, *asked)
-            assert code == 0, err
+            table, err = success(capsys, *asked)
             return table, err, read_report(out / DIRECTION / "ours").warnings
 
         wrong = shuffled(good)

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 from places import GOLDEN
-from prepared import BACK, DIRECTION, command_line, refusal
+from prepared import BACK, DIRECTION, command_line, refusal, success
 from refusals import refuses
 from results_folder import hashes
 from suite_runs import run, stamps
@@ -99,8 +99,7 @@ def test_a_suite_and_an_evaluation_give_the_same_samples_and_scores(path, capsys
     out = path.parent / "evaluated"
     files = ("--baseline", "copy", folder / "mine.txt", folder / "short.txt")
     options = ("--direction", DIRECTION, "--metrics", *metrics, "--out", out)
-    code, _, err = command_line(capsys, "evaluate", *files, *options)
-    assert code == 0, err
+    success(capsys, "evaluate", *files, *options)
     for name in ("copy", "mine", "short"):
         one, other = (root / DIRECTION / name for root in (out, path.parent / "results"))
         assert [score.metric for score in read_report(one).scores] == [*metrics]

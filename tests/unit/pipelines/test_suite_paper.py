@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from chat_server import KEY, serving
-from prepared import DIRECTION, command_line
+from prepared import DIRECTION, command_line, success
 from tiny_models import make_bert
 from transformers import BertConfig, BertForSequenceClassification
 
@@ -55,8 +55,7 @@ def test_what_a_published_suite_would_take(asked, capsys, monkeypatch, tstbench_
     if torch.cuda.is_available():
         pytest.skip("with a GPU less takes long")
     monkeypatch.delenv("TSTBENCH_SOURCES", raising=False)
-    code, out, _ = command_line(capsys, "run", *asked.split(), "--dry-run")
-    assert code == 0
+    out, _ = success(capsys, "run", *asked.split(), "--dry-run")
     assert out == snapshot
     assert all(len(line) <= 80 for line in out.splitlines() if line.startswith("  "))
     assert not list(tstbench_home.rglob("downloads"))
@@ -130,8 +129,7 @@ def test_all_thirteen_from_an_empty_home_to_tables_and_pictures(capsys, monkeypa
     assert set(table(out).values()) == {"="}
     code, out, _ = command_line(capsys, "report", "paper", "--format", "csv")
     assert (code, out.count(f"{DIRECTION},")) == (0, 15 * len(benchmark_metrics()))
-    code, _, err = command_line(capsys, "analyze", "paper", "--no-style-map")
-    assert code == 0, err
+    _, err = success(capsys, "analyze", "paper", "--no-style-map")
     pictures = {path.stem for path in Path("paper/analysis").rglob("*.png")}
     assert {"scores", "correlation-systems", "trade-off-content"} <= pictures
     assert json.loads((Path("paper") / DIRECTION / "significance.json").read_text())

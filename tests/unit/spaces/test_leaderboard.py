@@ -25,6 +25,7 @@ from leaderboard_results import (
 )
 
 from tstbench.datasets_scripts.judgments.schema import write_judgments
+from tstbench.pipelines.report import further_key
 from tstbench.spaces.leaderboard import data
 from tstbench.spaces.leaderboard.correlation import correlate
 from tstbench.spaces.leaderboard.data import Results
@@ -86,6 +87,23 @@ class TestSettings:
         both = Facts.of(one.model_copy(update={"scores": (acc, bleu, other)}))
         ways = [sorted(way) for way in ways_of_scoring(both.layout)]
         assert ways == [["acc", "s_bleu"]] * 2
+
+    def test_a_report_of_two_ways_is_in_each_setting_with_the_scores_that_fit(self, root):
+        """A score is at home with the most similar ones of the other metrics."""
+        one = report("both", {"s_bleu": 40, "r_bleu": 30})
+        ways = [{m: f"{m}|v:1|protocol:{p}" for m in ("s_bleu", "r_bleu")} for p in ("13a", "intl")]
+        scores = []
+        for n, way in enumerate(ways):
+            for score in one.scores:
+                key = further_key(score.metric, way[score.metric]) if n else score.metric
+                new = {"signature": way[score.metric], "key": key}
+                scores.append(score.model_copy(update=new))
+        write(root, one.model_copy(update={"scores": tuple(scores)}))
+        found = settings(Results(root).board().of(THERE))
+        assert [setting.signatures for setting in found] == ways
+        for setting in found:
+            shown = setting.entries[0].report.scores
+            assert {score.metric: score.signature for score in shown} == setting.signatures
 
     def test_inside_a_setting_each_metric_has_one_signature_whatever_the_order(self, root):
         random.seed(0)

@@ -123,23 +123,35 @@ def published_views(root: Path) -> dict[str, dict[str, list]]:
 
 
 def run_user(script: Path, arguments: list[str], *, cwd: Path, **environment: str) -> dict:
-    """Run a program as a user would: own caches, nothing of the test's settings; its JSON result.
+    """What a user's program says: its JSON result."""
+    done = _alone([str(script), *arguments], cwd, environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def tstbench(cwd: Path, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command line of a user who is online."""
+    return _alone(["-m", "tstbench", *map(str, arguments)], cwd, {**ONLINE, **environment})
+
+
+def _alone(
+    command: list[str], cwd: Path, environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Python as on a machine of its own: an empty home, own caches, nothing of the test's settings.
 
     A setting of ``""`` is removed from the environment.
     """
     cwd.mkdir(parents=True, exist_ok=True)
-    home = {"HF_HOME": str(cwd / "hf-home"), "TSTBENCH_HOME": str(cwd / "tstbench-home")}
-    settings = {**os.environ, **home, **environment}
-    done = subprocess.run(
-        [sys.executable, str(script), *arguments],
+    own = {"HF_HOME": str(cwd / "hf"), "TSTBENCH_HOME": str(cwd / "home")}
+    settings = {**os.environ, **own, **environment}
+    return subprocess.run(
+        [sys.executable, *command],
         cwd=cwd,
         env={name: value for name, value in settings.items() if value},
         capture_output=True,
         text=True,
         timeout=120,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 ONLINE = {"HF_HUB_OFFLINE": "", "HF_DATASETS_OFFLINE": "", "HF_EVALUATE_OFFLINE": ""}

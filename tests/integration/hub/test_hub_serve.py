@@ -18,9 +18,11 @@ from hub_artefacts import (
     published_views,
     run_user,
     start_server,
+    tstbench,
 )
 from places import SUPPORT
 
+from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import MissingFileError
 from tstbench.pipelines.hub.build import Artefact, build
 from tstbench.pipelines.hub.manifest import find_repository, write_repository
@@ -130,6 +132,49 @@ def ask(endpoint, method, path, body=None, **headers):
     content = answer.read()
     connection.close()
     return answer, content
+
+
+DATA = """\
+name = "borrowed"
+styles = ["negative", "positive"]
+licence = "apache-2.0"
+
+[train]
+hub = "tstbench/mini"
+config = "styles"
+split = "train"
+
+[[direction]]
+from = "negative"
+to = "positive"
+
+[direction.test]
+hub = "tstbench/mini"
+config = "negative-to-positive"
+split = "test"
+references = "references"
+id = "id"
+"""
+
+
+def test_columns_of_the_hub_are_the_same_test_set(tmp_path, endpoint):
+    """A data file over a dataset of the Hub."""
+    path = tmp_path / "borrowed.toml"
+    path.write_text(DATA)
+    name = "borrowed/negative-to-positive"
+    arguments = ("--direction", name, "--data", path, "--metrics", "r_bleu", "--json")
+    done = tstbench(tmp_path, "evaluate", "--baseline", "copy", *arguments, HF_ENDPOINT=endpoint)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["data"]["fingerprint"] == load_test_set("mini/negative-to-positive").fingerprint
+    assert report["data"]["references_max"] == 4
+    checked = tstbench(tmp_path, "data", "check", path, HF_ENDPOINT=endpoint)
+    assert "train sentences\t" in checked.stdout, checked.stderr
+    path.write_text(DATA.replace('"tstbench/mini"', '"tstbench/maxi"'))
+    missing = tstbench(tmp_path, "data", "check", path, HF_ENDPOINT=endpoint)
+    assert missing.returncode == 2
+    assert "tstbench/maxi, styles, train could not be loaded" in missing.stderr
+    assert "Traceback" not in missing.stderr
 
 
 FILE = "/tstbench/classifier/resolve/main/model.safetensors"

@@ -2,13 +2,10 @@
 
 import dataclasses
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 from answering import answering
-from hub_artefacts import ONLINE, run_user
+from hub_artefacts import ONLINE, run_user, tstbench
 from places import SUPPORT
 from prepared import DIRECTION, command_line, refusal
 
@@ -42,21 +39,6 @@ def published(tmp_path, capsys):
     assert out.startswith(f"models/tstbench/{REPOSITORY}\t")
     with answering(make_server(root)) as server:
         yield root, server.url
-
-
-def tstbench(cwd, *arguments, **environment):
-    """The command line on a machine of its own: an empty home, and no cache."""
-    cwd.mkdir(parents=True, exist_ok=True)
-    own = {"HF_HOME": str(cwd / "hf"), "TSTBENCH_HOME": str(cwd / "home")}
-    settings = {**os.environ, **ONLINE, **own, **environment}
-    return subprocess.run(
-        [sys.executable, "-m", "tstbench", *map(str, arguments)],
-        cwd=cwd,
-        env={name: value for name, value in settings.items() if value},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
 
 
 @pytest.mark.slow
@@ -111,31 +93,20 @@ def test_an_environment_that_no_client_can_use_is_told(tmp_path, name, value, as
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("tstbench/nothing", "no folder tstbench/nothing, and tstbench/nothing could not be down"),
-        ("tstbench/acc", "no folder tstbench/acc, and tstbench/acc could not be downloaded from"),
-        (REPOSITORY, f"unknown system '{REPOSITORY}'. Did you mean 'delete-retrieve'?"),
-    ],
-)
-def test_a_name_without_a_system_is_told(published, tmp_path, name, expected):
-    _, url = published
-    asking = ("transfer", name, "--direction", DIRECTION, "--out", "o.jsonl")
-    done = tstbench(tmp_path / "user", *asking, HF_ENDPOINT=url)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"tstbench: {expected}")
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.slow
-def test_a_repository_that_is_no_system_is_told(published, tmp_path):
+def test_a_name_without_a_system_is_told(published, tmp_path):
     root, url = published
     write_repository(root, "model", "tstbench/other", {"README.md": b"# Something else\n"})
-    asking = ("transfer", "tstbench/other", "--direction", DIRECTION, "--out", "o.jsonl")
-    done = tstbench(tmp_path / "user", *asking, HF_ENDPOINT=url)
-    message = "tstbench: tstbench/other on the Hub is not a system: system.json is missing\n"
-    assert (done.returncode, done.stderr[-len(message) :]) == (2, message)
+    for name, expected in (
+        ("tstbench/nothing", "no folder tstbench/nothing, and tstbench/nothing could not be down"),
+        ("tstbench/acc", "no folder tstbench/acc, and tstbench/acc could not be downloaded from"),
+        ("tstbench/other", "tstbench/other on the Hub is not a system: system.json is missing\n"),
+        (REPOSITORY, f"unknown system '{REPOSITORY}'. Did you mean 'delete-retrieve'?"),
+    ):
+        asking = ("transfer", name, "--direction", DIRECTION, "--out", "o.jsonl")
+        done = tstbench(tmp_path / "user", *asking, HF_ENDPOINT=url)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"\ntstbench: {expected}" in f"\n{done.stderr}"
+        assert "Traceback" not in done.stderr
 
 
 def test_systems_of_the_store_are_published_but_for_licensed_ones(tmp_path, capsys):

@@ -14,10 +14,9 @@ import pytest
 import regex
 from answering import answering
 from own_data import MANNERS, write_manners
-from prepared import DIRECTION, refusal
+from prepared import DIRECTION, command_line, refusal
 
 from tstbench.commands.arguments import read_toml as read_settings
-from tstbench.commands.cli import main
 from tstbench.datasets_scripts.cards import read_card
 from tstbench.datasets_scripts.catalog import load_data
 from tstbench.datasets_scripts.cleaning import is_blank
@@ -126,10 +125,8 @@ def test_an_empty_path_is_not_the_current_folder(tmp_path, monkeypatch, capsys):
         ["hub", "serve", ""],
         ["annotate", ""],
     ):
-        with pytest.raises(SystemExit) as ended:
-            main(arguments)
-        assert ended.value.code == 2
-        assert "the path is empty" in capsys.readouterr().err
+        code, _, err = command_line(capsys, *arguments)
+        assert (code, "the path is empty" in err) == (2, True)
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
@@ -152,10 +149,8 @@ def test_what_never_ends_is_not_read(path, tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("port", ["99999", "65536", "-1", "x", "9" * 5000])
 @pytest.mark.parametrize("command", ["leaderboard", "rewrite a", "annotate a", "hub serve a"])
 def test_a_port_that_is_none(command, port, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main([*command.split(), "--port", port])
-    assert ended.value.code == 2
-    assert "is not a port: choose one from 0 to 65535" in capsys.readouterr().err
+    code, _, err = command_line(capsys, *command.split(), "--port", port)
+    assert (code, "is not a port: choose one from 0 to 65535" in err) == (2, True)
 
 
 @pytest.mark.parametrize(

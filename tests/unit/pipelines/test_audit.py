@@ -10,8 +10,8 @@ import pytest
 import sacrebleu
 from nltk.tokenize import NLTKWordTokenizer
 from nltk.translate.bleu_score import corpus_bleu, sentence_bleu
+from prepared import refusal, success
 
-from tstbench.commands.cli import main
 from tstbench.datasets_scripts.catalog import load_data, parse_direction
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.metrics.inputs import check_inputs
@@ -145,11 +145,11 @@ class TestAgainstTheTools:
     def test_it_is_what_evaluate_reports(self, files, one_way, capsys):
         for protocol in ("tstbench", "13a", "whitespace"):
             name = "tstbench" if protocol == "tstbench" else f"tstbench {protocol}"
-            assert not main(
-                f"evaluate {files}/a.txt --direction {WAYS[0]} --metrics multi_bleu --json "
-                f"--set bleu.protocol={protocol}".split()
+            asked = f"{files}/a.txt --direction {WAYS[0]} --metrics multi_bleu --json"
+            shown, _ = success(
+                capsys, "evaluate", *asked.split(), "--set", f"bleu.protocol={protocol}"
             )
-            score = json.loads(capsys.readouterr().out)["scores"][0]["value"]
+            score = json.loads(shown)["scores"][0]["value"]
             known = [v for v in one_way.findings[0].known if v.known_as == name]
             assert score in [pytest.approx(v.value) for v in known if "all 4" in v.protocol]
 
@@ -210,17 +210,14 @@ class TestTheCommand:
             f"ours,a.txt,{WAYS[0]},30.1,\n"
             f"=both,a.txt;b.txt,{WAYS[0]};{WAYS[1]},,40\n"
         )
-        assert not main(["audit", "--table", str(table), "--format", "csv"])
-        rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        asked = ("audit", "--table", table)
+        rows = list(csv.DictReader(io.StringIO(success(capsys, *asked, "--format", "csv")[0])))
         assert {(row["system"], row["metric"], row["claim"]) for row in rows} == {
             ("ours", "bleu", "30.1"), ("'=both", "s_bleu", "40"),
         }  # fmt: skip
-        assert not main(["audit", "--table", str(table), "--format", "json"])
-        assert len(json.loads(capsys.readouterr().out)) == len(rows)
-        assert not main(["audit", "--table", str(table), "--format", "markdown"])
-        assert len(capsys.readouterr().out.splitlines()) == 4
-        assert not main(["audit", "--table", str(table)])
-        text = capsys.readouterr().out
+        assert len(json.loads(success(capsys, *asked, "--format", "json")[0])) == len(rows)
+        assert len(success(capsys, *asked, "--format", "markdown")[0].splitlines()) == 4
+        text, _ = success(capsys, *asked)
         assert max(map(len, text.splitlines())) <= 80
         assert text.count(" protocols") == 4
         after = text.partition("well-known tools on these files:\n")[2]
@@ -257,14 +254,12 @@ class TestTheCommand:
     def test_a_wrong_table_is_refused(self, files, capsys, text, said):
         table = files / "wrong.csv"
         table.write_text(text.format(*WAYS))
-        assert main(["audit", "--table", str(table)]) == 2
-        assert said in capsys.readouterr().err
+        assert said in refusal(capsys, "audit", "--table", table)
 
 
-def test_a_classifier_that_is_not_here_is_named_and_the_others_count(files, tmp_path, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path))
+def test_a_classifier_that_is_not_here_is_named_and_the_others_count(files, capsys, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    assert not main(["train", "classifier", "mini"])
+    success(capsys, "train", "classifier", "mini")
     found = audit([str(files / "a.txt")], WAYS[:1], [parse_claim("acc=50")])
     assert {dict(one.choices)["variant"] for one in found.findings[0].values} == {"linear"}
     missing = {note.rpartition(" ")[2] for note in found.notes}  # of "--kind textcnn"

@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from own_data import write_lines
+from prepared import success
 from scipy.optimize import curve_fit, minimize
 from scipy.special import expit
 from scipy.stats import spearmanr
 
 import tstbench
 from tstbench.commands.calibrate import read_parts
-from tstbench.commands.cli import main
 from tstbench.datasets_scripts.judgments.schema import Judgment
 from tstbench.datasets_scripts.judgments.studies import parse_study
 from tstbench.errors import InputError
@@ -540,25 +541,17 @@ class TestCommand:
 
     def test_from_a_table_to_a_score(self, ratings, tmp_path, capsys):
         out = tmp_path / "mine-v1.json"
-        command = ["calibrate", str(ratings), *self.PARTS, "--resamples", "100"]
-        assert main([*command, "--out", str(out)]) == 0
-        text = capsys.readouterr()
-        assert text.out.startswith("mine-v1#")
-        assert "the weights are those of calibrated-v1" in text.err
+        command = ("calibrate", ratings, *self.PARTS, "--resamples", "100", "--out", out)
+        shown, said = success(capsys, *command)
+        assert shown.startswith("mine-v1#")
+        assert "the weights are those of calibrated-v1" in said
         assert load_calibration(str(out)).profile == "embedded"
-        outputs = tmp_path / "outputs.txt"
-        outputs.write_text(
-            "\n".join(tstbench.load_test_set("mini/negative-to-positive").sources) + "\n"
-        )
-        code = main(
-            [
-                "evaluate", str(outputs), "--direction", "mini/negative-to-positive",
-                "--metrics", "joint_calibrated", "--set", f"joint.calibration={out}", "--json",
-            ]
-        )  # fmt: skip
-        assert code == 0
-        assert "mine-v1#" in capsys.readouterr().out
-        assert main([*command, "--out", str(out)]) == 0  # its own file is replaced
+        outputs, direction = tmp_path / "outputs.txt", "mini/negative-to-positive"
+        write_lines(outputs, tstbench.load_test_set(direction).sources)
+        asked = ("evaluate", outputs, "--direction", direction, "--metrics", "joint_calibrated")
+        shown, _ = success(capsys, *asked, "--set", f"joint.calibration={out}", "--json")
+        assert "mine-v1#" in shown
+        success(capsys, *command)  # its own file is replaced
 
     def test_parts(self):
         assert read_parts(["content=a,b,a"]) == {"content": ("a", "b")}

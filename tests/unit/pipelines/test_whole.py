@@ -133,10 +133,13 @@ def whole(tmp_path_factory):
     return real_results(tmp_path_factory.mktemp("whole"), directions=(THERE,), hostile=False)
 
 
+@pytest.fixture
+def root(whole, tmp_path):
+    return shutil.copytree(whole, tmp_path / "results")
+
+
 @pytest.fixture(params=KINDS)
-def harmed(request, whole, tmp_path):
-    root = tmp_path / "results"
-    shutil.copytree(whole, root)
+def harmed(request, root):
     KINDS[request.param](root / THERE / BAD)
     return root
 
@@ -165,9 +168,7 @@ def test_whatever_reads_results_leaves_it_out_and_names_it(harmed, capsys):
 
 
 @pytest.mark.parametrize("kind", ["a flipped byte", "a neighbour's name", "a pipe"])
-def test_the_hub_gets_the_others(kind, whole, tmp_path, capsys):
-    root = tmp_path / "results"
-    shutil.copytree(whole, root)
+def test_the_hub_gets_the_others(kind, root, tmp_path, capsys):
     KINDS[kind](root / THERE / BAD)
     (root / THERE / "copy" / "loop").symlink_to(root / THERE / "copy" / "loop")
     (root / THERE / "copy" / "notes.txt").write_text("private")
@@ -183,9 +184,7 @@ def test_the_hub_gets_the_others(kind, whole, tmp_path, capsys):
     assert f"left out: {root / THERE / BAD}" in capsys.readouterr().err
 
 
-def test_judgments_elsewhere_are_not_read(whole, tmp_path):
-    root = tmp_path / "results"
-    shutil.copytree(whole, root)
+def test_judgments_elsewhere_are_not_read(root, tmp_path):
     (tmp_path / "human.jsonl").write_text("")
     (root / "human.jsonl").symlink_to(tmp_path / "human.jsonl")
     board = Results(root).board()
@@ -211,18 +210,14 @@ def test_links_within_the_results_and_those_of_the_hubs_client_are_followed(whol
         assert (len(board.entries), board.problems) == (4, ())
 
 
-def test_a_board_notices_what_changes_while_it_is_shown(whole, tmp_path):
-    root = tmp_path / "results"
-    shutil.copytree(whole, root)
+def test_a_board_notices_what_changes_while_it_is_shown(root):
     results = Results(root)
     assert len(results.board().entries) == 4
     (root / THERE / BAD / "replicates.parquet").write_bytes(b"")
     assert names(entry.report for entry in results.board().entries) == WHOLE
 
 
-def test_where_no_result_is_whole_that_is_what_is_said(whole, tmp_path, capsys):
-    root = tmp_path / "results"
-    shutil.copytree(whole, root)
+def test_where_no_result_is_whole_that_is_what_is_said(root, capsys):
     for folder in (root / THERE).glob("*/"):
         flipped(folder)
     with pytest.raises(InputError, match=r"no system's results are whole\. Evaluate those named"):
@@ -230,9 +225,7 @@ def test_where_no_result_is_whole_that_is_what_is_said(whole, tmp_path, capsys):
     assert capsys.readouterr().err.count("is damaged: it does not match") == 4
 
 
-def test_a_link_in_a_circle_or_a_file_among_the_folders_harms_nobody(whole, tmp_path):
-    root = tmp_path / "results"
-    shutil.copytree(whole, root)
+def test_a_link_in_a_circle_or_a_file_among_the_folders_harms_nobody(root):
     for place in (root, root / "mini", root / THERE):
         (place / "loop").symlink_to(place / "loop")
         (place / "notes.txt").write_text("notes")

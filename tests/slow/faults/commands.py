@@ -58,7 +58,10 @@ RUN = Command("run", ("run", "suite.toml", "--metric", "bleu"), _suite)
 PREPARE = Command("prepare", ("prepare", "mini"))
 TRAIN = Command(
     "train",
-    ("train", "stytrans", "--preset", "tiny", "--dataset", "mini", "--device", "cpu", "--out", "m"),
+    (
+        *("train", "stytrans", "--preset", "tiny", "--dataset", "mini", "--device", "cpu"),
+        *("--save-every", "0", "--out", "m"),
+    ),
 )
 TRANSFER = Command(
     "transfer", ("transfer", "delete-retrieve", "--direction", DIRECTION, "--out", "dr.jsonl")

@@ -11,15 +11,15 @@ from pathlib import Path
 
 from tstbench.files import TEMPORARY
 
-# torch makes an empty folder when it is imported, whoever imports it.
-_OF_OTHERS = re.compile(r"tmp/torchinductor_[^/]*(/.*)?")
+# torch makes an empty folder when it is imported, whoever imports it; matplotlib a list of fonts.
+_OF_OTHERS = re.compile(r"(tmp/torchinductor_[^/]*|user/\.cache/matplotlib)(/.*)?")
 # Python's tempfile tries its folder with such a file, and a kill between two lines of it leaves it.
 _TRIAL = re.compile(r"tmp/[a-z0-9_]{8}")
 # How an unchanged file is recognised: inodes and times, which no two runs share.
 _NAME_ONLY = re.compile(r"home/fingerprints/[^/]+\.json")
 # How long a training took and on which machine, which is no part of a model; see store.py.
 _CARD = re.compile(r".*/(system|scorer)\.json")
-_TOOK = re.compile(rb"Trained in [0-9 mins]*s\b")
+_TOOK = re.compile(rb"Trained( in [0-9 mins]*s\b)?")
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from .commands import BUILD, COMMANDS, HUB_BUILD, TRANSFER
+from .commands import BUILD, COMMANDS, HUB_BUILD, TRAIN, TRANSFER
 from .rounds import ROUNDS, each, failures, kills
 
 
-@each(COMMANDS, usual=(TRANSFER, BUILD, HUB_BUILD))
+@each(COMMANDS, usual=(TRAIN, TRANSFER, BUILD, HUB_BUILD))
 def test_the_same_command_again_ends_as_if_nothing_had_happened(command, peace_of):
     peace = peace_of(command)
     failed = peace.litter()

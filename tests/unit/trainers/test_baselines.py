@@ -200,7 +200,7 @@ def test_the_trained_system_is_the_one_that_is_asked_by_name(test_set, tmp_path)
     styles = load_styles("mini").training
     data = learn_from(styles.of(0), styles.of(1))
     stored = train_system("delete-retrieve", data)
-    assert stored.card.settings["gamma"] == 3.5
+    assert (stored.card.settings["gamma"], stored.card.made) == (3.5, {})
     expected = predict("delete-retrieve", test_set)
     system = load_system(stored.folder)
     assert rewrites(system, test_set.sources) == expected

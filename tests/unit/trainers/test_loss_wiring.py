@@ -471,12 +471,17 @@ def test_ctat(data, smoothing):
     check(learner, 3, BATCH, lambda: summed(every, scale))
 
 
-NOISES = [("edit", True), ("edit", False), ("shared-words", True)]
-
-
-@pytest.mark.parametrize(("noise", "markers"), NOISES)
-def test_dar(data, noise, markers):
-    config = replace(DarConfig.tiny(TASK), noise=noise, markers=markers, noise_rate=0.8, gamma=1.1)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        {"cell": "gru", "both_ways": False, "maxout": True},
+        {"markers": False, "attention": True},
+        {"noise": "shared-words"},
+    ],
+    ids=str,
+)
+def test_dar(data, kind):
+    config = replace(DarConfig.tiny(TASK), noise_rate=0.8, gamma=1.1, **kind)
     learner = made(Dar, data, replace(config, min_content=0, max_markers=99), ending=0)
     net, system, rows = learner.network, learner._system, learner._corpus.rows
     lexicons = [memory.lexicon for memory in system.memories]
@@ -486,7 +491,7 @@ def test_dar(data, noise, markers):
         deletion = system.memories[int(own)].deletions[i % FEW]
         other = (
             EditNoise(tuple(lexicons[int(own)]), 0.8)
-            if noise == "edit"
+            if config.noise == "edit"
             else SharedWordNoise(shown[int(own)], 0.8)
         )
         drawn = other(deletion.markers, np.random.default_rng([config.seed, 3, i]))

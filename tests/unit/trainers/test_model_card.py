@@ -11,12 +11,9 @@ from prepared import BACK, DIRECTION
 from trained_tiny import trained_tiny
 
 from tstbench.datasets_scripts.cards import model_front_matter
-from tstbench.datasets_scripts.load import load_training
 from tstbench.errors import IntegrityError
 from tstbench.trainers.card import PICTURE_FILE, SystemCard
-from tstbench.trainers.load import load_system
 from tstbench.trainers.system import SYSTEM_STORE
-from tstbench.trainers.train import train_system
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +66,7 @@ def test_a_card_as_a_whole(name, tmp_path, snapshot):
 
     stored = SYSTEM_STORE.export(CARDS[name], write, tmp_path / "x")
     assert (stored.folder / "README.md").read_text() == snapshot
+    assert (stored.folder / PICTURE_FILE).exists() == bool(curve)
 
 
 def test_what_the_card_tells_to_type_works(folder, text, tmp_path):
@@ -81,16 +79,6 @@ def test_what_the_card_tells_to_type_works(folder, text, tmp_path):
         names: dict = {}
         exec("\n".join(lines), names)
         assert len(eval(last, names)) == 1
-
-
-def test_a_system_without_a_curve_has_no_picture(tmp_path):
-    stored = train_system("delete-retrieve", load_training(DIRECTION))
-    assert not (stored.folder / PICTURE_FILE).exists()
-    text = (stored.folder / "README.md").read_text()
-    assert "curve" not in text.split("## Training")[1].split("## Scores")[0].replace(
-        "No learning curve", ""
-    )
-    assert stored.card.made == {}
 
 
 def test_what_stands_beside_a_system_is_in_no_hash(folder, tmp_path):
@@ -115,16 +103,6 @@ def test_what_stands_beside_a_system_is_in_no_hash(folder, tmp_path):
     (changed / "curve.jsonl").write_text("{}\n")
     with pytest.raises(ValueError, match="was changed after it was made"):
         SYSTEM_STORE.open(changed)
-
-
-def test_a_card_of_before_is_read(folder, tmp_path):
-    """Cards had no ``made``, and folders no config.json."""
-    old = shutil.copytree(folder, tmp_path / "old")
-    content = json.loads((old / "system.json").read_text())
-    del content["made"]
-    (old / "system.json").write_text(json.dumps(content))
-    (old / "config.json").unlink()
-    assert load_system(old).card.made == {}
 
 
 @pytest.mark.parametrize("own", ['{"model_type": "bart"}', "no JSON at all"])

@@ -9,24 +9,32 @@ import huggingface_hub.constants
 import pytest
 import yaml
 from answering import answering
+from gyafc_copy import small_copy, write
 from hub_double import TOKEN, Repo, running
 from huggingface_hub import DatasetCard, HfApi, ModelCard
-from leaderboard_results import HOSTILE
+from huggingface_hub.errors import LocalEntryNotFoundError
+from leaderboard_results import HOSTILE, report
 from prepared import DIRECTION, command_line, refusal
 
-from tstbench.datasets_scripts.catalog import BENCHMARK_DATASETS, DIRECTIONS
+from tstbench.datasets_scripts.catalog import BENCHMARK_DATASETS, DATASETS, DIRECTIONS
 from tstbench.datasets_scripts.load import load_test_set, load_training
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.growth import keep, read_results
 from tstbench.pipelines.hub.build import build_all
 from tstbench.pipelines.hub.eval_results import (
+    EVAL_FILE,
+    About,
     eval_yaml,
+    is_result_file,
+    model_index,
     parse_results,
+    result_files,
     scores_with_tasks,
     tasks_of,
 )
+from tstbench.pipelines.hub.licensed import LicensedTextError
 from tstbench.pipelines.hub.manifest import write_repository
-from tstbench.pipelines.hub.push import send_results
+from tstbench.pipelines.hub.push import explained, send_results
 from tstbench.pipelines.hub.serve import make_server
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.report import SystemInfo
@@ -39,6 +47,8 @@ SYSTEM = "delete-retrieve"
 REPOSITORY = f"tstbench/{SYSTEM}-mini-negative-to-positive"
 MODEL = "you/delete-retrieve"
 TASK = "negative-to-positive_s_bleu"
+LOGS = "https://example.org/zeta"
+CARD = b"---\nlicense: mit\n---\n# A card\n"
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:httpx2")
 
@@ -59,14 +69,17 @@ def made(tmp_path_factory):
         patch.setenv("TSTBENCH_HOME", str(folder / "home"))
         trained = train_system(SYSTEM, load_training(DIRECTION))
         test_set = load_test_set(DIRECTION)
-        info = SystemInfo(name=SYSTEM, family="rule", system_hash=trained.hash)
+        infos = {
+            SYSTEM: SystemInfo(name=SYSTEM, family="rule", system_hash=trained.hash),
+            "Zeta": SystemInfo(name="Zeta", family="rule", outputs_url=LOGS),
+        }
         outputs = [
             Outputs(SYSTEM, tuple(predict(SYSTEM, test_set))),
             Outputs("copy", test_set.sources),
-            Outputs("zeta", tuple(some[1] for some in test_set.references)),
+            Outputs("Zeta", tuple(some[1] for some in test_set.references)),
         ]
         how = scoring(["s_bleu", "r_bleu"])
-        evaluate(outputs, test_set, how, {SYSTEM: info}, folder / "results")
+        evaluate(outputs, test_set, how, infos, folder / "results")
         build_all(
             folder / "hub",
             datasets=["mini"],
@@ -99,9 +112,19 @@ def made(tmp_path_factory):
         )
 
 
+def report_of(made, system):
+    (found,) = (one.report for one in made.reports if one.report.system.name == system)
+    return found
+
+
 def value_of(made, metric):
-    (report,) = (one.report for one in made.reports if one.report.system.name == SYSTEM)
-    return report.score(metric).value
+    return report_of(made, SYSTEM).score(metric).value
+
+
+def sent(made, model, **options):
+    """What would be sent: the system, and its entries."""
+    found = send_results(made.results, model, dry_run=True, endpoint=made.url, **options)
+    return found.system, [e for path, c in found.files.items() for e in parse_results(c, path)]
 
 
 @pytest.mark.parametrize("name", BENCHMARK_DATASETS)
@@ -172,8 +195,7 @@ def test_every_card_says_what_the_hub_asks(made):
 
 
 def test_bounds_and_licensed_directions_are_not_reported(made, tmp_path):
-    (copy,) = (one.report for one in made.reports if one.report.system.name == "copy")
-    assert list(scores_with_tasks(copy)) == []
+    assert list(scores_with_tasks(report_of(made, "copy"))) == []
     ours = read_results(made.results, DIRECTIONS[DIRECTION], SYSTEM)
     secret = DIRECTIONS["gyafc_fr/informal-to-formal"]
     keep(tmp_path, replace(ours, direction=secret, on_disk=None))
@@ -259,7 +281,7 @@ def test_scores_of_other_sentences_are_refused(hub, made):
 
 def test_a_dry_run_needs_no_hub(made, capsys, monkeypatch):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    asking = ("hub", "results", made.results, "--model", MODEL, "--dry-run")
+    asking = ("hub", "results", made.results, "--model", MODEL, "--system=Zeta", "--dry-run")
     code, out, err = command_line(capsys, *asking, "--source", "https://example.org/logs")
     assert code == 0, err
     assert out.startswith("# .eval_results/tstbench-mini-")
@@ -269,9 +291,37 @@ def test_a_dry_run_needs_no_hub(made, capsys, monkeypatch):
     assert "nothing was sent" in err
 
 
-def test_which_of_several_systems_is_meant_is_asked(made, capsys):
+def test_the_system_is_that_of_the_models_name_in_any_case_and_else_is_asked_for(made, capsys):
+    assert sent(made, "you/ZETA")[0] == "Zeta"
+    assert sent(made, "you/other", system=SYSTEM)[0] == SYSTEM
     message = refusal(capsys, "hub", "results", made.results, "--model", "you/it")
-    assert "you/it? Add --system NAME; here are: delete-retrieve, zeta" in message
+    assert "you/it? Add --system NAME; here are: Zeta, delete-retrieve" in message
+
+
+def test_an_entry_says_what_its_report_says_and_where_the_outputs_are_and_no_day(made):
+    """A file's own day is that of the last copy: the Hub takes its commit's."""
+    for system, source in (("Zeta", LOGS), (SYSTEM, None)):
+        entries = {entry.dataset.task_id: entry for entry in sent(made, f"you/{system}")[1]}
+        scores = report_of(made, system).scores
+        assert len(entries) == len(scores) == 2
+        for one in scores:
+            entry = entries[f"negative-to-positive_{one.metric}"]
+            found = (entry.value, entry.date, entry.source and entry.source.url)
+            assert found == (one.value, None, source)
+            assert entry.notes == (
+                f"signature {one.signature}; 95% interval {one.interval.low} to "
+                f"{one.interval.high}; scorers {one.profile}; made with {one.made_with}"
+            )
+
+
+def test_what_is_sent_quotes_no_licensed_corpus(made, tmp_path, monkeypatch):
+    write(
+        small_copy(tmp_path) / "Entertainment_Music/train/formal", ["You should see the old boat."]
+    )
+    monkeypatch.setenv("TSTBENCH_GYAFC", str(tmp_path / "GYAFC_Corpus"))
+    with pytest.raises(LicensedTextError, match="quotes a sentence"):
+        sent(made, MODEL, source="https://example.org/you-should-see-the-old-boat")
+    assert sent(made, MODEL)[0] == SYSTEM
 
 
 def test_what_is_missing_names_the_option(capsys, tmp_path, monkeypatch):
@@ -293,3 +343,84 @@ def test_help_explains_every_argument(capsys):
 def test_a_card_of_aliases_without_end_is_no_card(made):
     with urlopen(f"{made.url}/api/models/somebody/bomb") as answer:
         assert json.load(answer)["cardData"] == {}
+
+
+def test_the_same_metric_with_other_options_is_in_a_file_of_its_own():
+    usual = report("ours", {"s_bleu": 40.0})
+    other = usual.scores[0].model_copy(update={"key": "s_bleu@13a", "value": 55.0})
+    both = usual.model_copy(update={"scores": (*usual.scores, other)})
+    files = result_files([both], About("you"))
+    assert {
+        path: [entry.value for entry in parse_results(content, path)]
+        for path, content in files.items()
+    } == {
+        ".eval_results/tstbench-mini-embedded.yaml": [40.0],
+        ".eval_results/tstbench-mini-embedded-13a.yaml": [55.0],
+    }
+
+
+def test_a_card_lists_numbers_of_systems_only():
+    ours = report("ours", {"s_bleu": 40.0, "acc": None, "ppl": 200.0})
+    copy = report("copy", {"s_bleu": 100.0})
+    assert [(one.metric_type, one.metric_value) for one in model_index([ours, copy])] == [
+        ("s_bleu", 40.0),
+        ("ppl", 200.0),
+    ]
+
+
+def test_results_are_read_from_their_own_folder_only():
+    assert is_result_file(".eval_results/a.yaml")
+    assert is_result_file(".eval_results/a.yml")
+    for path in ("a.yaml", "results/a.yaml", "x/.eval_results/a.yaml", ".eval_results/a.json"):
+        assert not is_result_file(path)
+
+
+def test_a_download_that_breaks_off_is_the_connections_fault_and_not_a_files():
+    """As the client says it when the Hub answered and then was gone: no file of ours is missing."""
+    error = LocalEntryNotFoundError("An error happened while trying to locate the file")
+    said = str(explained(error, "dataset tstbench/mini", None))
+    assert said.startswith("dataset tstbench/mini: the Hub cannot be reached (An error happened")
+    assert "hub build" not in said
+    missing = FileNotFoundError(2, "No such file", "/hub/x.bin")
+    assert "/hub/x.bin is missing: run `tstbench hub build`" in str(explained(missing, "x", None))
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory):
+    """Asks a served hub folder for the leaderboard of its dataset."""
+    root = tmp_path_factory.mktemp("board")
+    dataset = {"README.md": CARD, EVAL_FILE: eval_yaml(DATASETS["mini"])}
+    write_repository(root, "dataset", "tstbench/mini", dataset)
+    derived = b"---\nlicense: mit\nbase_model: a/first\n---\n# A card\n"
+    for name, value, about, card in (
+        ("c/third", 40.0, "tstbench/mini", CARD),
+        ("b/second", 50.5, "tstbench/mini", CARD),
+        ("a/first", 50.5, "tstbench/mini", CARD),
+        ("d/tuned", 99.0, "tstbench/mini", derived),
+        ("e/elsewhere", 98.0, "somebody/mini", CARD),
+    ):
+        entry = {"dataset": {"id": about, "task_id": TASK}, "value": value}
+        files = {"README.md": card, ".eval_results/mini.yaml": yaml.safe_dump([entry]).encode()}
+        write_repository(root, "model", name, files)
+
+    def ask(query=""):
+        with urlopen(f"{server.url}/api/datasets/tstbench/mini/leaderboard{query}") as answer:
+            return [(row["rank"], row["modelId"], row["value"]) for row in json.load(answer)]
+
+    with answering(make_server(root)) as server:
+        yield ask
+
+
+RANKED = [(1, "a/first", 50.5), (1, "b/second", 50.5), (3, "c/third", 40.0)]
+
+
+def test_equal_values_share_a_rank_and_other_datasets_have_none(board):
+    assert board() == RANKED
+    assert board(f"?task_id={TASK}") == RANKED
+    assert board("?task_id=negative-to-positive_acc") == []
+
+
+def test_derived_models_are_ranked_only_if_they_are_asked_for(board):
+    moved = [(rank + 1, *rest) for rank, *rest in RANKED]
+    assert board("?base_model=false") == [(1, "d/tuned", 99.0), *moved]
+    assert board("?base_model=true") == RANKED

@@ -117,8 +117,6 @@ def test_the_sentences_to_read_are_those_that_disagree_with_what_was_said_of_the
         for n, case in enumerate(found, 1)
         for one in case.rewrites
     ]  # fmt: skip
-    places = [[one.place for one in case.rewrites] for case in found]
-    assert places == [sorted(some, reverse=True) for some in places]
     lines = (out / THERE / "disagreement-systems.md").read_text("utf-8").splitlines()
     for n, case in enumerate(found, 1):
         (line,) = (line for line in lines if line.startswith(f"| {n}. "))
@@ -132,7 +130,6 @@ def test_the_sentences_to_read_are_those_that_disagree_with_what_was_said_of_the
         assert [float(row[name]) for name in numbers] == pytest.approx(
             [getattr(case, name) for name in numbers], rel=1e-8
         )
-        assert case.high_place > case.low_place
     table = (out / THERE / "disagreement-metrics.md").read_text("utf-8")
     first = metrics[0]
     assert f"{first.high} {first.high_score:.4g} | {first.low} {first.low_score:.4g}" in table

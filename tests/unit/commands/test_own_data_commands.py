@@ -4,26 +4,17 @@ import os
 
 import evaluate
 import pytest
-from own_data import (
-    ANNA,
-    TEST,
-    replaced,
-    write_lines,
-)
+from own_data import ANNA, TEST, replaced, write_lines
 from places import ROOT
-from prepared import command_line, refusal, success
+from prepared import DIRECTION, command_line, refusal, success
 
 from tstbench import plugins
 from tstbench.datasets_scripts import catalog
-from tstbench.datasets_scripts.catalog import (
-    DATASETS,
-    load_data,
-)
+from tstbench.datasets_scripts.catalog import DATASETS, load_data
+from tstbench.datasets_scripts.judgments.schema import read_judgments
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.datasets_scripts.own import read_data
-from tstbench.errors import (
-    InputError,
-)
+from tstbench.errors import InputError
 from tstbench.pipelines.report import Report
 
 NAME = "manners/rude-to-polite"
@@ -141,3 +132,16 @@ def test_what_has_too_little_to_learn_from_is_left_out_by_name(tmp_path, capsys)
         assert "no word occurs in 2 of the 16 sentences" in why[metric]
     texts = {"predictions": outputs.read_text().split(), "direction": "few/plain-to-warm"}
     assert evaluate.load(str(ROOT / "metrics" / "acc")).compute(**texts)["acc"] is None
+
+
+def test_other_studies_in_a_file_of_judgments_are_kept_and_the_same_is_replaced(tmp_path, capsys):
+    one, other, out = (tmp_path / name for name in ("one.csv", "other.csv", "human.jsonl"))
+    header, row = "source,output,system,direction,style", f"a,b,ours,{DIRECTION}"
+    write_lines(one, (header, f"{row},4", f"c,d,ours,{DIRECTION},2"))
+    write_lines(other, (header, f"{row},5"))
+    success(capsys, "judgments", one, "--out", out)
+    assert "after 2 of other studies" in success(capsys, "judgments", other, "--out", out)[1]
+    write_lines(one, (header, f"{row},1"))
+    shown, _ = success(capsys, "judgments", one, "--out", out)
+    assert shown.splitlines()[-1].split("\t") == [DIRECTION, "ours", "1", "1.00"]
+    assert [(row.study, row.score) for row in read_judgments(out)] == [("other", 5), ("one", 1)]

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from chromium import chromium, in_browser
+from gyafc_copy import lay_out
 from leaderboard_results import BACK, HOSTILE, THERE, real_results
 from prepared import command_line, refusal, success
 
@@ -118,6 +119,15 @@ def test_sources_are_in_order(capsys, tmp_path):
     assert [tuple(row["references"]) for row in rows] == list(test_set.references)
     code, out, _ = command_line(capsys, "sources", THERE, "--format", "jsonl")
     assert [*json.loads(out.splitlines()[0])] == ["id", "source"]
+
+
+def test_licensed_sentences_come_with_a_word(tmp_path, capsys):
+    lines = ["i think he is so cool", "dunno ask him"]
+    corpus = lay_out(tmp_path / "corpus", lines, lines)
+    out, err = success(capsys, "sources", "gyafc_em/informal-to-formal", "--data-dir", corpus)
+    assert out.splitlines() == lines
+    assert "is licensed to you: do not publish its sentences" in err
+    assert success(capsys, "sources", THERE)[1] == ""
 
 
 def test_a_sentence_of_two_lines_is_none_in_a_file_of_lines():

@@ -1,14 +1,15 @@
 """Two systems head to head, on what the pipeline itself wrote."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from leaderboard_pages import show
-from leaderboard_results import THERE, real_results, report, sample, write, write_whole
+from leaderboard_results import BACK, THERE, real_results, report, sample, write, write_whole
 from own_data import write_manners
-from prepared import command_line, success
+from prepared import command_line, refusal, success
 from statsmodels.stats.multitest import multipletests
 
 import tstbench
@@ -140,6 +141,29 @@ def test_the_command(results, capsys, monkeypatch):
     record = json.loads(out)
     assert record["metrics"][0]["winner"] == 1
     assert len(record["worst"]) == 1
+
+
+def test_a_direction_is_needed_only_if_several_have_both(results, tmp_path, capsys):
+    root = shutil.copytree(results, tmp_path / "results")
+    asked = ("compare", "copy", "delete-retrieve", root)
+    shutil.rmtree(root / BACK / "copy")
+    assert json.loads(success(capsys, *asked, "--json")[0])["direction"] == THERE
+    shutil.rmtree(root / THERE / "delete-retrieve")
+    said = refusal(capsys, *asked)
+    assert said == f"no direction in {root} has both 'copy' and 'delete-retrieve'"
+
+
+def test_the_worst_sentences_are_those_that_are_lost_by_the_last_metric_of_content(results, capsys):
+    asked = ("compare", "copy", "delete-retrieve", results, "--direction", THERE, "--json")
+    usual, multi, other = (
+        success(capsys, *asked, "--worst", "1000", *by)[0]
+        for by in ((), ("--by", "multi_bleu"), ("--by", "s_bleu"))
+    )
+    assert usual == multi != other
+    record = json.loads(usual)
+    (metric,) = (one for one in record["metrics"] if one["metric"] == "multi_bleu")
+    assert len(record["worst"]) == metric["sentences"]["lost"] > 0
+    assert metric["sentences"]["tied"] > 0
 
 
 def test_all_that_is_printed(tmp_path, capsys, monkeypatch, snapshot):

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from prepared import BACK, DIRECTION, command_line
+from prepared import BACK, DIRECTION, command_line, refusal, success
 from slow_package import install
 
 from tstbench.datasets_scripts.load import load_test_set
@@ -231,3 +231,16 @@ def test_a_line_nested_without_end_is_no_prediction():
     assert _prediction(b'{"id": "a", "prediction": "x"}\n', ["a"], 0) == "x"
     for line in (b"[" * 100_000, b'{"id": "a", "prediction": "x", "id": "a"}', b'{"id": "\xff"}'):
         assert _prediction(line + b"\n", ["a"], 0) is None
+
+
+def test_two_logs_of_a_harness_on_one_direction_are_not_mixed(tmp_path, capsys):
+    logs = [tmp_path / f"{name}.jsonl" for name in "ab"]
+    for log in logs:
+        sample = {"direction": DIRECTION, "id": "1", "prediction": log.stem}
+        log.write_text(json.dumps({"metrics": ["s_bleu"], "s_bleu": sample}) + "\n")
+    said = refusal(capsys, "harness", *logs, "--out", tmp_path / "P")
+    assert f"{logs[0]} and {logs[1]} both have predictions for {DIRECTION}" in said
+    assert not (tmp_path / "P").exists()
+    success(capsys, "harness", logs[1], "--out", tmp_path / "P", "--name", "it")
+    written = (tmp_path / "P" / DIRECTION / "it.jsonl").read_text("utf-8")
+    assert json.loads(written) == {"id": "1", "prediction": "b"}

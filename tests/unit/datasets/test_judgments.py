@@ -100,6 +100,26 @@ class TestSchema:
         write_judgments(tmp_path / "j.jsonl", rows)
         assert read_judgments(tmp_path / "j.jsonl") == rows
 
+    def test_an_impossible_score_is_kept_only_with_its_flag(self):
+        flagged = row(score=5.8, scale="interval 1-5", flag="impossible")
+        assert (flagged.score, flagged.usable) == (5.8, None)
+        with pytest.raises(ValueError, match="nothing is wrong"):
+            row(score=5, scale="interval 1-5", flag="impossible")
+
+    def test_the_place_in_a_study_pairs_scores_where_there_is_no_id(self, tmp_path):
+        unknown = dict.fromkeys(("sample_id", "source", "output"))
+        rows = [row(**unknown, item=f"place-{n}") for n in (1, 2)]
+        assert rows[0].key != rows[1].key
+        file = tmp_path / "rows.jsonl"
+        write_judgments(file, rows)
+        assert read_judgments(file) == rows
+        assert "model" not in json.loads(file.read_text().splitlines()[0])  # only what it has
+        file.write_text(file.read_text().splitlines()[0] + "\n" + file.read_text())
+        with pytest.raises(
+            InputError, match="line 2: rater-1 already scored style of a, sample pl"
+        ):
+            read_judgments(file)
+
     def test_interval_scales_hold_means(self):
         assert row(scale="interval 1-5", score=3.67).score == 3.67
         assert parse_scale("interval 0.6-5").low == 0.6

@@ -80,7 +80,10 @@ def temporary_folder(beside: Path | None = None) -> Iterator[Path]:
             default, it is in the folder for temporary files.
     """
     beginning, parent = ("tstbench-", None) if beside is None else (TEMPORARY, beside.parent)
-    held = TemporaryDirectory(prefix=beginning, dir=parent, ignore_cleanup_errors=True)
+    try:
+        held = TemporaryDirectory(prefix=beginning, dir=parent, ignore_cleanup_errors=True)
+    except PermissionError as error:  # its own name would say nothing to a user
+        raise UnwritableError(parent, error) from error
     try:
         yield Path(held.name)
     finally:
@@ -235,9 +238,8 @@ def check_free(path: Path, ours: Callable[[Path], bool] | None) -> None:
     Raises:
         InputError: as there; or the folder around it takes no file.
     """
-    if os.path.lexists(path):
-        with _moving(path):
-            check_replaceable(path, ours)
+    with _moving(path):
+        check_replaceable(path, ours)
 
 
 def check_replaceable(path: Path, ours: Callable[[Path], bool] | None) -> None:

@@ -132,9 +132,11 @@ def _print(evaluation, arguments: Arguments) -> None:  # type: ignore[no-untyped
         return
     print_standings([evaluation.standings], arguments.format, intervals=arguments.intervals)
     reports = evaluation.standings.reports
-    left_out = {one.metric: one.why for report in reports for one in report.left_out}
-    for metric, why in left_out.items():
-        say(f"{metric} is left out: {why}")
+    left_out: dict[str, dict[str, None]] = {}
+    for one in (one for report in reports for one in report.left_out):
+        left_out.setdefault(one.why, {})[one.metric] = None
+    for why, metrics in left_out.items():
+        say(f"{', '.join(metrics)} {'is' if len(metrics) == 1 else 'are'} left out: {why}")
     if arguments.signatures:
         plain = Console(soft_wrap=True, markup=False, highlight=False)
         for score in reports[0].scores:

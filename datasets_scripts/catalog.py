@@ -98,7 +98,8 @@ def parse_direction(name: str) -> Direction:
     dataset = name.split("/")[0]
     corpus = _corpora().get(dataset)
     if corpus is None:
-        raise unknown_name("direction", name, DIRECTIONS)
+        unknown = unknown_name("direction", name, DIRECTIONS)
+        raise UnknownNameError(f"{unknown} Register one of your own with --data FILE or load_data")
     for direction in corpus.facts.directions:
         if direction.name == name:
             return direction

@@ -220,7 +220,10 @@ def _chosen(root: Path, only: Collection[str]) -> list[Repository]:
         if name not in names:
             raise unknown_name("repository", name, names)
     if not repositories:
-        raise InputError(f"{root} has no repositories: fill it with `tstbench hub build`")
+        raise InputError(
+            f"{root} has no repositories: `tstbench hub build HUB` writes them into a folder HUB; "
+            "a trained system's with --systems FOLDER"
+        )
     chosen = [r for r in repositories if not only or r.name in only]
     keys = [(repository.kind, repository.name) for repository in chosen]
     for key in keys:

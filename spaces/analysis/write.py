@@ -86,7 +86,6 @@ def write_analysis(root: Path, out: Path, options: AnalysisOptions) -> Written:
         UnknownNameError: a direction, a system or an axis that is not there.
     """
     directions = read_run(root, options.directions, options.systems)
-    _check_out(root, out)
     names = dict.fromkeys(r.system.name for d in directions for r in d.reports)
     joined = parse_joined(options.joined, list(names))
     judgments = _judgments(root, options.human, directions)
@@ -97,6 +96,7 @@ def write_analysis(root: Path, out: Path, options: AnalysisOptions) -> Written:
     for plane in options.planes:
         for name in plane:
             axis_named(name, axes)
+    _check_out(root, out)  # before what takes long, after what may be a mistake: it locks
     sections = []
     for results, some in zip(directions, aspects, strict=True):
         say(f"{results.name}: {_count(len(results.reports), 'system')}")

@@ -239,7 +239,7 @@ def test_wrong_arguments(hub, root, tmp_path):
     with pytest.raises(MissingFileError, match="tstbench hub build"):
         push(tmp_path / "none", token=TOKEN, endpoint=hub.url)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="has no repositories"):
+    with pytest.raises(InputError, match="--systems FOLDER"):
         push(tmp_path / "empty", token=TOKEN, endpoint=hub.url)
 
 

@@ -130,6 +130,8 @@ def test_what_has_too_little_to_learn_from_is_left_out_by_name(tmp_path, capsys)
     why = {one.metric: one.why for one in report.left_out}
     for metric in ("acc", "joint", "joint_calibrated"):
         assert "no word occurs in 2 of the 16 sentences" in why[metric]
+    said = command_line(capsys, "evaluate", outputs, *way, "--metrics", "s_bert", "r_bert")[2]
+    assert "s_bert, r_bert are left out: the encoder" in said
     texts = {"predictions": outputs.read_text().split(), "direction": "few/plain-to-warm"}
     assert evaluate.load(str(ROOT / "metrics" / "acc")).compute(**texts)["acc"] is None
 

@@ -170,6 +170,7 @@ TWICE = f'[[direction]]\nfrom = "rude"\nto = "polite"\n{FILES}\n[[direction]]'
     # -- names
     (UnknownNameError, ("'valid'", "'validation'"), lambda _: load_test_set(DIRECTION, "valid")),
     (UnknownNameError, "negative-to-neutral", lambda _: load_test_set("mini/negative-to-neutral")),
+    (UnknownNameError, "--data FILE", lambda _: load_test_set("manner/rude-to-polite")),
     (UnknownNameError, ("'yepl'", "'yelp'"), lambda _: load_styles("yepl")),
     (UnknownNameError, f"'{DIRECTION}'", lambda _: load_training("mini/negativ-to-positive")),
     (UnknownNameError, "'papr-v1'", lambda _: load_training(DIRECTION, cleaning="papr-v1")),

@@ -101,6 +101,7 @@ def test_a_price_that_is_given_counts_for_prompt_and_answer_apart():
     given = price_of(PRICED, "2,7")
     assert (given.prompt, given.answer, given.source) == (2, 7, "as given")
     assert price_of("x", "0.5, 0").of(2_000_000, 9) == 1
+    assert price_of("gpt-3.5-turbo-1106").of(1000, 200) == pytest.approx(0.0014)
     known = price_of(PRICED)
     assert "2024" in known.source
     half = price_of(PRICED, batch=True)

@@ -171,6 +171,8 @@ EACH = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 WORD_SYSTEMS = [case for case in CASES.values() if issubclass(case.kind, WordSystem)]
 IN_STEPS = [case for case in CASES.values() if case.config is not None and case.moves]
 IN_STEPS += [replace(CASES["caae"], learner={"objective": "minimax"})]
+ADADELTA = CASES["dar"].learner | {"optimizer": "adadelta", "learning_rate": 1.0}
+IN_STEPS += [replace(CASES["dar"], learner=ADADELTA)]
 
 
 @pytest.fixture(scope="session")

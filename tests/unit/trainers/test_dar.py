@@ -23,7 +23,6 @@ from tstbench.trainers.markers import (
     count_ngrams,
     salience,
 )
-from tstbench.trainers.training.loop import _step
 from tstbench.trainers.training.run import Run
 from tstbench.trainers.training.words import END, padded
 
@@ -234,14 +233,6 @@ def test_what_is_said_of_the_style_reaches_the_words_and_the_gradient_it(kind):
 def made(data, **settings):
     usual = {"max_length": 30, "gamma": 1.5, "max_markers": 99}
     return learner_of(Dar, data, replace(CONFIG, **usual, **settings), few=40)
-
-
-def test_adadelta_learns_too(data):
-    learner = made(data, optimizer="adadelta", learning_rate=1.0, dropout=0.0)
-    first = _step(learner, 0)["step/words"]
-    for _ in range(30):
-        last = _step(learner, 0)["step/words"]
-    assert last < first * 0.95
 
 
 def test_a_sentence_is_rebuilt_from_its_own_content_and_markers(data):

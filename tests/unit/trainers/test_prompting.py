@@ -12,11 +12,11 @@ from own_data import FILES, POLITE, replaced, write_lines
 
 from tstbench.chat.answers import Answers, Call, Reply
 from tstbench.chat.connection import api_key
-from tstbench.chat.cost import Budget, counter, price_of
+from tstbench.chat.cost import counter
 from tstbench.datasets_scripts.catalog import BENCHMARK_DATASETS, load_data, parse_direction
 from tstbench.datasets_scripts.directions import Direction
 from tstbench.datasets_scripts.load import load_test_set, load_training
-from tstbench.errors import InputError, LimitError, MissingFileError, UnknownNameError
+from tstbench.errors import InputError, MissingFileError, UnknownNameError
 from tstbench.trainers.load import load_system
 from tstbench.trainers.prompted import ChatSettings, Judge, Plan, majority
 from tstbench.trainers.prompting.cleaning import RULES, Context, clean, rule_names
@@ -274,30 +274,6 @@ def test_rules_are_applied_in_one_order():
 
 
 # Costs
-
-
-def test_a_budget_is_never_exceeded():
-    price = price_of("gpt-3.5-turbo-1106")
-    budget = Budget("m", price, max_cost=price.of(1000, 200))
-    most = budget.most(500, 100)
-    budget.reserve(2 * most, 2)
-    with pytest.raises(LimitError, match=r"--max-cost is 0\.0014"):
-        budget.reserve(budget.most(1, 1))
-    budget.settle(most, Reply("x", prompt_tokens=400, completion_tokens=10))
-    budget.settle(most, None, free=True)  # it was refused
-    assert budget.spent == pytest.approx(0.0004 + 0.00002)
-    budget.reserve(most)
-    lost = Budget("m", price, max_cost=most)
-    lost.reserve(most)
-    lost.settle(most, None)
-    with pytest.raises(LimitError, match="before 1 more"):
-        lost.reserve(most)
-    few = Budget("m", None, max_requests=1)
-    few.reserve(0.0)
-    with pytest.raises(LimitError, match="stopped after 1 requests"):
-        few.reserve(0.0)
-    with pytest.raises(InputError, match="price of 'm' is not known"):
-        Budget("m", None, max_cost=1)
 
 
 def test_tokens_of_a_message():

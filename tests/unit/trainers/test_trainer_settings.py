@@ -8,7 +8,7 @@ import pytest
 
 from tstbench.datasets_scripts.directions import Direction
 from tstbench.datasets_scripts.load import TrainingData, TrainingPart
-from tstbench.errors import InputError, UnknownNameError
+from tstbench.errors import InputError
 from tstbench.metrics.scorers.classifiers import KINDS
 from tstbench.metrics.scorers.fasttext import FastTextConfig
 from tstbench.metrics.scorers.lexicon import LexiconConfig, fit_lexicon
@@ -187,10 +187,6 @@ def test_settings_of_another_system_are_refused():
     wrong = system_config("random-target", DIRECTION)
     with pytest.raises(InputError, match="trained with DeleteRetrieveConfig, got SystemConfig"):
         train_system("delete-retrieve", training(), wrong)
-    with pytest.raises(UnknownNameError, match="preset of delete-retrieve"):
-        system_config("delete-retrieve", DIRECTION, preset="tiny")
-    with pytest.raises(InputError, match="copy needs no training"):
-        system_config("copy", DIRECTION)
 
 
 def test_a_truth_value_is_no_number():

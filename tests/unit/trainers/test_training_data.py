@@ -47,8 +47,6 @@ def test_held_out_sentences_leave_the_training_with_all_their_copies():
     others = [hold_out(given, 3, seed=seed)[1] for seed in range(1, 6)]
     assert any(other != held for other in others)
     assert hold_out(given, 3, seed=0) == (train, held)
-    with pytest.raises(InputError, match="7 positive sentences to learn from; 4 are held out"):
-        hold_out(given, 4, seed=0)
 
 
 def test_a_copy_in_other_case_or_with_other_spaces_is_a_copy():
@@ -107,8 +105,6 @@ def test_a_corpus_is_cut_counted_and_held_out_as_asked():
     assert max(map(len, corpus(max_length=4).rows)) == 4
     assert max(map(len, usual.rows)) == 6
     assert len(corpus(held_out=3).rows) == 11
-    with pytest.raises(InputError, match="no positive sentences"):
-        Corpus.of(data(target=()), min_count=1, max_length=9, held_out=2, seed=0)
 
 
 def test_the_most_frequent_words_come_first_and_ties_by_spelling():

@@ -38,11 +38,9 @@ class TestWnc:
         assert train.references == tuple((text,) for text in TARGETS[:2])
         # A line separator inside a sentence does not end a row; cleaning folds it.
         assert train.sources[0] == "He was a brilliant mayor."
-
-    def test_labelled_sentences(self, wnc):
-        data = load_styles("wnc", data_dir=wnc)
-        assert data.splits["train"].texts.count(TARGETS[0]) == 1
-        assert data.splits["train"].labels == (0, 0, 1, 1)
+        labelled = load_styles("wnc", data_dir=wnc).splits["train"]
+        assert labelled.texts.count(TARGETS[0]) == 1
+        assert labelled.labels == (0, 0, 1, 1)
 
     def test_it_builds_and_loads(self, wnc, tmp_path):
         report = build("wnc", tmp_path / "out", data_dir=wnc)

@@ -42,13 +42,16 @@ def test_training_pairs_serve_both_directions(corpus):
     assert back.references == tuple((text,) for text in there.sources)
 
 
-def test_the_copy_is_found_by_variable_or_argument(corpus, monkeypatch):
-    want = load_test_set(I2F, data_dir=corpus).fingerprint
-    assert load_test_set(I2F, data_dir=corpus.parent).fingerprint == want
+def test_the_copy_is_found_by_argument_or_else_by_variable(corpus, tmp_path, monkeypatch):
+    assert load_test_set(I2F, data_dir=corpus.parent) == load_test_set(I2F, data_dir=corpus)
     with pytest.raises(MissingFileError, match="TSTBENCH_GYAFC"):
         load_test_set(I2F)
-    monkeypatch.setenv("TSTBENCH_GYAFC", str(corpus))
-    assert load_test_set(I2F).fingerprint == want
+    other = tmp_path / "other" / "GYAFC_Corpus"
+    shutil.copytree(corpus, other)
+    write(other / "Entertainment_Music/test/informal", ["u r right", "its on tv 2nite"])
+    monkeypatch.setenv("TSTBENCH_GYAFC", str(other))
+    assert load_test_set(I2F).sources[0] == "u r right"
+    assert load_test_set(I2F, data_dir=corpus).sources[0] == "ur right"
     assert load_styles("gyafc_fr").training.name == "train"
 
 
@@ -89,23 +92,27 @@ def test_a_failed_build_leaves_the_old_folder(corpus, tmp_path):
     assert {p: p.read_bytes() for p in out.rglob("*.*") if p.is_file()} == before
 
 
-def test_a_missing_part_is_left_out_and_said(corpus, tmp_path):
-    (corpus / "Entertainment_Music/tune/formal.ref3").unlink()
-    options = {"data_dir": corpus, "accept_licence": LICENCE}
-    with pytest.raises(MissingFileError, match=r"tune/formal\.ref3"):
-        build("gyafc_em", tmp_path / "out", **options)
-    report = build("gyafc_em", tmp_path / "out", allow_missing=True, **options)
-    assert set(report.rows["informal-to-formal"]) == {"train", "test"}
-    assert "formal.ref3" in report.left_out["validation"]
-    assert "**validation** is not included" in (report.folder / "README.md").read_text()
-
-
 def built_rows(corpus, cache, view="formal-to-informal", split="test", **options):
     builder = TransferBuilder(
         CORPORA["gyafc_em"], view, data_dir=str(corpus), cache_dir=str(cache), **options
     )
     builder.download_and_prepare()
     return builder.as_dataset(split=split)
+
+
+def test_a_missing_part_is_left_out_and_said(corpus, tmp_path):
+    (corpus / "Entertainment_Music/tune/formal.ref3").unlink()
+    options = {"data_dir": corpus, "accept_licence": LICENCE}
+    with pytest.raises(MissingFileError, match=r"tune/formal\.ref3"):
+        build("gyafc_em", tmp_path / "out", **options)
+    with pytest.raises(MissingFileError, match=r"tune/formal\.ref3"):
+        built_rows(corpus, tmp_path / "c")
+    report = build("gyafc_em", tmp_path / "out", allow_missing=True, **options)
+    assert set(report.rows["informal-to-formal"]) == {"train", "test"}
+    assert "formal.ref3" in report.left_out["validation"]
+    assert "**validation** is not included" in (report.folder / "README.md").read_text()
+    found = built_rows(corpus, tmp_path / "c", split=None, allow_missing=True)
+    assert set(found) == {"train", "test"}
 
 
 def test_builder_notices_edited_raw_files(corpus, tmp_path):
@@ -123,23 +130,6 @@ def test_the_builder_cleans_as_it_is_told_also_in_a_used_cache(corpus, tmp_path)
         assert tuple(found["source"][:]) == want.sources
         assert tuple(map(tuple, found["references"][:])) == want.references
     assert want.sources[1] == "Please listen to it ."  # which the usual cleaning changes
-
-
-def test_the_builder_leaves_a_part_out_if_it_may(corpus, tmp_path):
-    (corpus / "Entertainment_Music/tune/formal.ref3").unlink()
-    with pytest.raises(MissingFileError, match=r"tune/formal\.ref3"):
-        built_rows(corpus, tmp_path / "c")
-    found = built_rows(corpus, tmp_path / "c", split=None, allow_missing=True)
-    assert set(found) == {"train", "test"}
-
-
-def test_the_copy_that_is_given_counts_more_than_the_variable(corpus, tmp_path, monkeypatch):
-    other = tmp_path / "other" / "GYAFC_Corpus"
-    shutil.copytree(corpus, other)
-    write(other / "Entertainment_Music/test/informal", ["u r right", "its on tv 2nite"])
-    monkeypatch.setenv("TSTBENCH_GYAFC", str(other))
-    assert load_test_set(I2F).sources[0] == "u r right"
-    assert load_test_set(I2F, data_dir=corpus).sources[0] == "ur right"
 
 
 def test_every_copy_that_was_read_is_remembered(corpus, tmp_path):

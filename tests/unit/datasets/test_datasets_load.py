@@ -85,13 +85,6 @@ def test_published_rows_keep_upstreams_overlap_but_scorers_never_see_it(tiny):
         "GREAT Tea.",
         "good jam.",
     )
-    data = load_styles("tiny", data_dir=tiny)
-    train = data.splits["train"]
-    assert train.texts == ("bad soup.", "nice soup.", "good jam.")
-    assert train.labels == (0, 1, 1)
-    assert train.excluded == 2  # a source and a reference
-    assert train.of(1) == ("nice soup.", "good jam.")
-    assert data.splits["test"].texts == ("awful tea.", "rude cook.", "lovely tea.")
     assert load_styles("tiny", data_dir=tiny, exclude=["GOOD  jam ."]).splits["train"].texts == (
         "bad soup.",
         "nice soup.",
@@ -124,30 +117,14 @@ def test_a_split_to_learn_from_is_one_with_sentences_of_its_own(tiny):
             load_styles("tiny", split=split, data_dir=tiny)
 
 
-def test_line_count_mismatch_names_both_files_and_counts(tiny):
-    (tiny / "reference.0").write_text("great tea .\n")
-    with pytest.raises(InputError) as error:
-        load_test_set("tiny/negative-to-positive", data_dir=tiny)
-    for part in ("Ours/test.0", "2 lines", "Ours/reference.0", "1:"):
-        assert part in str(error.value)
-
-
-def test_missing_final_newline_and_windows_line_ends_are_read(tiny):
-    (tiny / "reference.0").write_bytes(b"great tea .\r\nkind cook .")
-    got = load_test_set("tiny/negative-to-positive", data_dir=tiny, cleaning="raw")
-    assert got.references == (("great tea .",), ("kind cook .",))
-
-
-def test_an_empty_line_is_a_line_and_no_rewrite(tiny):
-    (tiny / "reference.0").write_text("\nkind cook .\n")
-    got = load_test_set("tiny/negative-to-positive", data_dir=tiny)
-    assert got.references == ((), ("kind cook.",))
-
-
-def test_invalid_utf8_names_file_and_line(tiny):
-    (tiny / "reference.0").write_bytes(b"great tea .\nkind c\xffok .\n")
-    with pytest.raises(InputError, match=r"reference\.0, line 2"):
-        load_test_set("tiny/negative-to-positive", data_dir=tiny)
+def test_line_ends_are_any_and_an_empty_line_is_a_line_and_no_rewrite(tiny):
+    for content, references in (
+        (b"great tea .\r\nkind cook .", (("great tea .",), ("kind cook .",))),
+        (b"\nkind cook .\n", ((), ("kind cook .",))),
+    ):
+        (tiny / "reference.0").write_bytes(content)
+        got = load_test_set("tiny/negative-to-positive", data_dir=tiny, cleaning="raw")
+        assert got.references == references
 
 
 def test_every_dataset_has_a_corpus():
@@ -196,12 +173,13 @@ def test_whole_labelled_sentences(tiny):
     with pytest.raises(KeyError, match="dev"):
         data.splits["dev"]
     train = data.splits["train"]
-    assert (train.name, len(train), train.excluded) == ("train", 3, 2)
-    assert train.texts == ("bad soup .", "nice soup .", "good jam .")
+    assert (train.name, len(train), train.excluded) == ("train", 3, 2)  # a source and a reference
+    assert (train.of(0), train.of(1)) == (("bad soup .",), ("nice soup .", "good jam ."))
+    assert (train.texts, train.labels) == (train.of(0) + train.of(1), (0, 1, 1))
     assert train.fingerprint == style_fingerprint(train.texts, train.labels)
-    assert train.of(0) == ("bad soup .",)
     test = data.splits["test"]
     assert (test.name, test.labels, test.excluded) == ("test", (0, 0, 1), 0)
+    assert test.texts == ("awful tea .", "rude cook .", "lovely tea .")
     assert data.training == train
     assert data.validation == data.splits["validation"]
     assert load_styles("tiny", split="validation", data_dir=tiny).validation is None

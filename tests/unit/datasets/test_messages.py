@@ -113,7 +113,7 @@ TWICE = f'[[direction]]\nfrom = "rude"\nto = "polite"\n{FILES}\n[[direction]]'
     (InputError, "test.txt, line 2", own(test_txt="One.\n\n")),
     (InputError, "rude.txt", own(rude_txt="")),
     (MissingFileError, "rude.txt", own(rude_txt=None)),
-    (InputError, ("UTF-8", "rude.txt"), own(rude_txt=b"\xff")),
+    (InputError, ("UTF-8", "rude.txt, line 2"), own(rude_txt=b"Go.\n\xff")),
     (InputError, ("rude.txt has 5", "3-9"), rude(lines="3-9")),
     (InputError, ("rude: ta.txt, line 2",), tones),
     # -- tables

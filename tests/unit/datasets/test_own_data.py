@@ -126,6 +126,14 @@ def test_paths_are_relative_to_the_file_and_not_to_here(manners, monkeypatch, tm
 # -- the places where sentences can be -------------------------------------------------------------
 
 
+def learned(data_file, train, **how):
+    """The rude and the polite sentences to learn from, by another train table."""
+    data_file.write_text(replaced((TRAIN, train)))
+    load_data(data_file)
+    training = load_styles("manners", **how).training
+    return training.of(0), training.of(1)
+
+
 def hub_folder(path, rows):
     """A folder that ``load_dataset`` reads: sentences with or without a label."""
     path.mkdir()
@@ -163,24 +171,16 @@ def test_a_folder_that_datasets_reads(manners):
     rows = [*((text, 1) for text in RUDE), *((text, 0) for text in POLITE)]
     hub_folder(manners.parent / "hub", rows)
     labelled = '[train]\nhub = "hub"\nsplit = "train"\nstyle = "label"\n'
-    load_data(manners)
-    want = load_styles("manners").training
-    manners.write_text(replaced((TRAIN, labelled)))
-    load_data(manners)
-    assert load_styles("manners").training == want
-    manners.write_text(replaced((TRAIN, labelled.replace('train"\ns', 'nowhere"\ns'))))
+    assert learned(manners, labelled) == learned(manners, TRAIN)
     with pytest.raises(MissingFileError, match="hub, nowhere could not be loaded"):
-        load_data(manners)
+        learned(manners, labelled.replace('train"\ns', 'nowhere"\ns'))
 
 
 def test_lines_of_a_file_and_files_that_follow_each_other(manners):
     lines = TRAIN.replace('"rude.txt"', '{ file = "rude.txt", lines = "3-4" }')
     lines = lines.replace('"polite.txt"', '["polite.txt", "anna.txt"]')
-    manners.write_text(replaced((TRAIN, lines)))
-    load_data(manners)
-    kept = load_styles("manners", exclude_test=False, cleaning="raw").training
-    assert kept.of(0) == RUDE[2:4]
-    assert kept.of(1) == POLITE + ANNA
+    found = learned(manners, lines, exclude_test=False, cleaning="raw")
+    assert found == (RUDE[2:4], POLITE + ANNA)
 
 
 def test_training_pairs_teach_both_styles_where_there_is_no_train_table(manners):
@@ -279,17 +279,23 @@ def test_a_long_list_of_names_is_cut():
 # -- where sentences are ---------------------------------------------------------------------------
 
 
-def test_labels_that_are_numbers_in_json_are_those_of_the_data_file(manners):
-    rows = [{"text": text, "kind": kind} for text, kind in (("One.", 10), ("Two, please.", 3))]
-    rows += [{"text": "Neither.", "kind": 7}, {"text": "Three.", "kind": 10}]
-    (manners.parent / "train.JSONL").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    table = (
-        '[train]\nfile = "train.JSONL"\nstyle = "kind"\nvalues = { 10 = "rude", 3 = "polite" }\n'
-    )
-    manners.write_text(replaced((TRAIN, table)))
-    load_data(manners)
-    training = load_styles("manners").training
-    assert (training.of(0), training.of(1)) == (("One.", "Three."), ("Two, please.",))
+@pytest.mark.parametrize(
+    ("name", "content", "columns"),
+    [
+        ("train.TSV", "text\tstyle\nGo.\trude\nPlease go.\tpolite\n", ""),
+        ("train.Csv", "text,style\nGo.,rude\nPlease go.,polite\n", ""),
+        (
+            "train.JSONL",
+            '{"text": "Go.", "kind": 10}\n{"text": "Please go.", "kind": 3}\n'
+            '{"text": "Neither.", "kind": 7}\n',
+            'style = "kind"\nvalues = { 10 = "rude", 3 = "polite" }\n',
+        ),
+    ],
+)
+def test_endings_may_be_in_capitals_and_labels_numbers(manners, name, content, columns):
+    (manners.parent / name).write_text(content)
+    found = learned(manners, f'[train]\nfile = "{name}"\n{columns}')
+    assert found == (("Go.",), ("Please go.",))
 
 
 def test_a_column_is_known_by_its_values_alone(tmp_path):
@@ -300,28 +306,14 @@ def test_a_column_is_known_by_its_values_alone(tmp_path):
         assert digest == git_blob_id('"caf\u00e9"\n["b", "c"]\n'.encode())
 
 
-@pytest.mark.parametrize(("name", "mark"), [("train.TSV", "\t"), ("train.Csv", ",")])
-def test_the_ending_of_a_table_may_be_in_capitals(manners, name, mark):
-    lines = [f"text{mark}style", f"Go.{mark}rude", f"Please go.{mark}polite"]
-    write_lines(manners.parent / name, lines)
-    manners.write_text(replaced((TRAIN, f'[train]\nfile = "{name}"\n')))
-    load_data(manners)
-    training = load_styles("manners").training
-    assert (training.of(0), training.of(1)) == (("Go.",), ("Please go.",))
-
-
 def test_rows_of_a_hub_dataset_are_counted_from_one_and_may_lack_a_label(manners):
     rows = [("Zero.", 1), ("One.", 1), ("Two, please.", 0), ("Nobody knows.", None), ("Four.", 1)]
     hub_folder(manners.parent / "hub", rows)
     table = '[train]\nhub = "hub"\nsplit = "train"\nstyle = "label"\nlines = "2-5"\n'
     values = 'values = { rude = "rude", polite = "polite" }\n'
-    manners.write_text(replaced((TRAIN, table + values)))
-    load_data(manners)
-    training = load_styles("manners").training
-    assert (training.of(0), training.of(1)) == (("One.", "Four."), ("Two, please.",))
-    manners.write_text(replaced((TRAIN, table.replace("2-5", "2-6") + values)))
+    assert learned(manners, table + values) == (("One.", "Four."), ("Two, please.",))
     with pytest.raises(InputError, match=r"hub, train has 5 lines: lines 2-6 do not exist"):
-        load_data(manners)
+        learned(manners, table.replace("2-5", "2-6") + values)
 
 
 def test_a_value_of_a_hub_dataset_that_is_no_text_is_told_with_its_row(manners):

@@ -215,7 +215,7 @@ def test_user_files_say_how_to_get_the_corpus(tmp_path, monkeypatch):
     place.write_text("hey\n")
     monkeypatch.setenv("OUR_CORPUS", str(tmp_path))
     assert file.locate() == file.locate(tmp_path / "Our_Corpus") == place
-    assert file.digest() == git_blob_id(b"hey\n")
+    assert (file.name, file.digest()) == ("Our_Corpus/test/informal", git_blob_id(b"hey\n"))
 
 
 @pytest.mark.realdata

@@ -144,27 +144,6 @@ def test_an_answer_without_end_is_refused_at_once_by_older_clients_too():
     assert "more than 32 MiB" in str(failure)
 
 
-def test_a_compressed_answer():
-    body = gzip.compress(b"x" * (1 << 24))
-
-    def answer(handler):
-        head(handler, content_encoding="gzip", content_length=str(len(body)))
-        handler.wfile.write(body)
-
-    with serving(answer) as (url, _), pytest.raises(TooMuchError, match="compressed"):
-        post(url)
-
-
-@pytest.mark.parametrize("place", ["file:///etc/passwd", "elsewhere"])
-def test_a_redirect_takes_no_sentence_along(place):
-    with serving(lambda handler: head(handler)) as (elsewhere, stolen):
-        where = elsewhere if place == "elsewhere" else place
-        with serving(lambda handler: head(handler, 307, location=where)) as (url, seen):
-            assert post(url).status_code == 307
-    assert len(seen) == 1
-    assert stolen == []
-
-
 def test_an_answer_that_trickles_ends_and_is_told(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
 
@@ -189,13 +168,18 @@ def test_a_redirect_is_told(capsys, tmp_path, monkeypatch, via):
     ):
         said = transfer(capsys, tmp_path, url, "--via", via)
     assert "redirects are not followed: give the address it names with --base-url (307" in said
-    assert "--base-url" in said
     assert stolen == []
 
 
 def test_a_batch_is_bounded_too(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
-    with serving(lambda handler: head(handler, content_encoding="gzip")) as (url, _):
+    bomb = gzip.compress(b"x" * (1 << 24))
+
+    def answer(handler):
+        head(handler, content_encoding="gzip", content_length=str(len(bomb)))
+        handler.wfile.write(bomb)
+
+    with serving(answer) as (url, _):
         said = transfer(capsys, tmp_path, url, "--via", "batch")
     assert "a compressed answer, which nobody asked for" in said
 

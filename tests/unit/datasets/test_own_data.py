@@ -291,6 +291,7 @@ def test_a_long_list_of_names_is_cut():
             'style = "kind"\nvalues = { 10 = "rude", 3 = "polite" }\n',
         ),
     ],
+    ids=["TSV", "Csv", "JSONL"],
 )
 def test_endings_may_be_in_capitals_and_labels_numbers(manners, name, content, columns):
     (manners.parent / name).write_text(content)

@@ -128,12 +128,6 @@ def test_an_interrupt_between_the_two_moves_puts_the_folder_back(tmp_path, monke
     assert (names(tmp_path), names(tmp_path, hidden=True)) == (["system"], [])
 
 
-def write_many_times(target, content):
-    for _ in range(30):
-        with atomic_folder(target, ours=is_ours) as scratch:
-            fill(scratch, content)
-
-
 def test_a_folder_is_not_judged_while_another_writer_swaps_it(tmp_path):
     """Between the two moves the folder is gone: its mark cannot be seen, and it is still ours."""
     target = tmp_path / "system"
@@ -155,19 +149,6 @@ def test_a_folder_is_not_judged_while_another_writer_swaps_it(tmp_path):
         assert not judged.wait(0.3)
     writer.join()
     assert (target / OURS).read_text() == "new"
-
-
-def test_writers_in_several_processes_take_turns(tmp_path):
-    writers = [
-        FORK.Process(target=write_many_times, args=(tmp_path / "system", content))
-        for content in ("a", "b", "c")
-    ]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    assert [writer.exitcode for writer in writers] == [0, 0, 0]
-    assert (tmp_path / "system" / OURS).read_text() in {"a", "b", "c"}
 
 
 # -- kills ---------------------------------------------------------------------------------------

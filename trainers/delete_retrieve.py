@@ -18,7 +18,7 @@ from ..datasets_scripts.catalog import language_of
 from ..datasets_scripts.cleaning import Cleaning
 from ..datasets_scripts.directions import Direction
 from ..datasets_scripts.load import TrainingData
-from ..errors import InputError
+from ..errors import InputError, MissingFileError
 from ..files import read_text, write_json
 from ..metrics.text import preparation
 from ..settings import Count, Positive, setting
@@ -155,7 +155,7 @@ class DeleteRetrieve(System):
                 {tuple(k.split(" ")): float(v) for k, v in model["target"].items()},
                 tuple(model["memory"]),
             )
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, MissingFileError) as error:
             raise InputError(f"{folder} is not a delete-retrieve system: {error!r}") from error
 
     def _delete(self, text: str) -> Deletion:

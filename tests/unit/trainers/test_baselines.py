@@ -1,7 +1,6 @@
 """Baseline systems: floors, ceilings, and delete-retrieve on corpora small enough to do by hand."""
 
 import itertools
-import json
 from dataclasses import replace
 
 import pytest
@@ -219,17 +218,3 @@ def test_what_cannot_be_trained_or_read_is_told():
         rewrites(DeleteRetrieve.train(learn_from(NEGATIVE, POSITIVE), strict), NEGATIVE)
     with pytest.raises(MissingSystemError, match="neither the folder of a system nor a Hub id"):
         DeleteRetrieve.from_pretrained("nowhere")
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        {"source": {}, "target": {}},
-        {"source": {"a": "x"}, "target": {}, "memory": []},
-        [],
-    ],
-)
-def test_a_model_that_is_none_is_told_whatever_its_hash(by_hand, model, tmp_path):
-    (tmp_path / "lexicon.json").write_text(json.dumps(model))
-    with pytest.raises(InputError, match="is not a delete-retrieve system"):
-        DeleteRetrieve.read(tmp_path, by_hand.card, "auto")

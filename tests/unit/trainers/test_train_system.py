@@ -236,8 +236,6 @@ def test_both_ways_are_one_system_and_one_way_is_refused_the_other(tmp_path):
     assert find_system(str(folder), THERE).card == trained.card
     with pytest.raises(InputError, match=f"cannot do {WAY_BACK}: it was trained for {THERE}"):
         find_system(str(folder), WAY_BACK)
-    with pytest.raises(InputError, match="cannot do"):
-        list(load_system(folder).transfer(["so bad ."], WAY_BACK))
 
 
 def test_a_system_is_trained_on_the_device_that_it_is_loaded_on(tstbench_home):

@@ -59,13 +59,6 @@ def texts_in(contents):
     return sorted(set(found))
 
 
-def build(capsys, tmp_path, results, *options):
-    command = ("hub", "build", tmp_path / "hub", "--datasets", "mini", "--results", results)
-    code, out, err = command_line(capsys, *command, *options)
-    assert code == 0, err
-    return out, err
-
-
 @pytest.mark.parametrize("armed", [False, True])
 def test_scores_of_a_licensed_corpus_reach_the_hub_without_its_texts(
     corpus, results, tmp_path, capsys, monkeypatch, armed
@@ -73,7 +66,9 @@ def test_scores_of_a_licensed_corpus_reach_the_hub_without_its_texts(
     assert texts_in(p.read_text() for p in results.rglob("*.jsonl")) == sorted(SOURCES + REWRITES)
     if armed:
         monkeypatch.setenv("TSTBENCH_GYAFC", str(corpus))
-    _, err = build(capsys, tmp_path, results, "--only", "results")
+    command = ("hub", "build", tmp_path / "hub", "--datasets", "mini", "--results", results)
+    code, _, err = command_line(capsys, *command, "--only", "results")
+    assert code == 0, err
     assert "its scores are published without samples.jsonl" in err
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
     with running() as hub:
@@ -90,12 +85,8 @@ def test_scores_of_a_licensed_corpus_reach_the_hub_without_its_texts(
     assert "note" not in judged or judged["note"] is None
     for path in (p for p in (tmp_path / "hub").rglob("*") if p.is_file()):
         assert texts_in([path.read_text("utf-8", "replace")]) == []
-
-
-def test_what_is_published_is_read_as_results_again(results, tmp_path, capsys):
-    build(capsys, tmp_path, results, "--only", "results")
-    published = tmp_path / "hub/datasets/tstbench/results"
-    (copy,) = read_direction(published / DIRECTION)
+    # What is published is read as results again.
+    (copy,) = read_direction(tmp_path / "hub/datasets/tstbench/results" / DIRECTION)
     assert not copy.has_samples
     assert copy.bootstrapped()["s_bleu"].value == pytest.approx(100)
 

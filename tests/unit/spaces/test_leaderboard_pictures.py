@@ -34,17 +34,18 @@ def tips(html):
 
 
 class TestAgreement:
-    def test_bounds_are_left_out(self, root):
-        """People and a copy agree with the metric by far; the five systems do the opposite."""
+    def test_it_is_signed_by_what_is_better_and_without_bounds(self, root):
+        """People and a copy agree with the metrics by far; the five systems do the opposite."""
         for i in range(5):
-            write(root, report(f"s{i}", {"acc": 50.0 + i}))
-        write(root, report("human", {"acc": 99.0}, info=HUMAN))
-        write(root, report("copy", {"acc": 1.0}))
+            write(root, report(f"s{i}", {"acc": 50.0 + i, "ppl": 100.0 - i, "cola": 7.0}))
+        write(root, report("human", {"acc": 99.0, "ppl": 1.0}, info=HUMAN))
+        write(root, report("copy", {"acc": 1.0, "ppl": 200.0}))
         rated(root, {**{f"s{i}": 3.0 - i / 10 for i in range(5)}, "human": 5.0, "copy": 1.0})
-        ((cell,),) = correlate(ranking_of(root)).cells
-        assert cell.value == pytest.approx(-1)
-        assert cell.points == 5
-        assert cell.shown
+        found = correlate(ranking_of(root))
+        cells = {metric: cell for metric, (cell,) in zip(found.metrics, found.cells, strict=True)}
+        for cell in (cells["ACC"], cells["PPL"]):
+            assert (cell.value, cell.points, cell.shown) == (pytest.approx(-1), 5, True)
+        assert cells["CoLA"].value is None, "a constant orders nothing"
 
     def test_nothing_is_said_of_three_systems(self, root):
         for i in range(3):

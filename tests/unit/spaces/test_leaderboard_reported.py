@@ -144,17 +144,13 @@ class Garbage(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_reported_values_are_apart_from_the_ranking(hub, tmp_path):
+def test_reported_values_are_apart_from_the_ranking_as_text_and_https_links(hub, tmp_path):
     shown = page(tmp_path, read_reported(str(hub / "models")))
     assert shown.names == ["ours"]
     assert "Reported on the Hub" in shown.text
     assert "not verified" in shown.text
     assert shown.text.index("ours") < shown.text.index(NAME)
     assert "55.0" not in shown.text  # of the other direction
-
-
-def test_what_others_wrote_is_text_and_links_are_https(hub, tmp_path):
-    shown = page(tmp_path, read_reported(str(hub / "models")))
     assert not shown.all("script")
     assert not shown.all("img")
     assert HOSTILE in shown.text

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from places import ROOT
-from prepared import command_line, prepared_home, refusal
+from prepared import command_line, prepared_home, refusal, success
 
 import tstbench
 from tstbench.datasets_scripts.catalog import DATASETS
@@ -201,12 +201,10 @@ def home(tmp_path_factory, monkeypatch):
 
 def evaluated(capsys, log, out):
     """What ``tstbench evaluate`` says of the predictions in a log."""
-    code, _, err = command_line(capsys, "harness", log, "--out", out, "--name", "it")
-    assert code == 0, err
+    success(capsys, "harness", log, "--out", out, "--name", "it")
     file = out / DIRECTION / "it.jsonl"
     where = ("--direction", DIRECTION, "--metrics", *SCORED, "--json")
-    code, shown, err = command_line(capsys, "evaluate", file, *where)
-    assert code == 0, err
+    shown, _ = success(capsys, "evaluate", file, *where)
     return {score["metric"]: score["value"] for score in json.loads(shown)["scores"]}
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from local_chat import make_chat_model, serving_local
-from prepared import command_line, refusal
+from prepared import refusal, success
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.pipelines.predictions import read_card
@@ -27,8 +27,7 @@ def test_a_local_model_through_transformers_serve(server, tmp_path, capsys):
     out = tmp_path / "p.jsonl"
     how = ("--base-url", url, "--direction", DIRECTION, "--out", out, "--concurrency", 4)
     few = ("--max-tokens", 6, "--model", model)
-    code, _, err = command_line(capsys, "transfer", "chatgpt-fs", *how, *few)
-    assert code == 0, err
+    success(capsys, "transfer", "chatgpt-fs", *how, *few)
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert len(rows) == 40
     assert any(row["raw"].strip() for row in rows)
@@ -37,10 +36,7 @@ def test_a_local_model_through_transformers_serve(server, tmp_path, capsys):
     assert card.counts["prompt_tokens"] > 40 * 50
     assert card.counts["cut-off"] > 20
     assert card.question.generation["examples"]["number"] == 4
-    code, shown, err = command_line(
-        capsys, "evaluate", out, "--direction", DIRECTION, "--metrics", "s_bleu"
-    )
-    assert code == 0, err
+    shown, _ = success(capsys, "evaluate", out, "--direction", DIRECTION, "--metrics", "s_bleu")
     assert "s-BLEU" in shown
     said = refusal(capsys, "transfer", "chatgpt", *how)
     assert "'gpt-3.5-turbo-1106' is not known there, and OpenAI has retired it" in said

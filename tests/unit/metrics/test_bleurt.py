@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from places import ROOT
-from prepared import DIRECTION, command_line, refusal
+from prepared import DIRECTION, refusal, success
 from tiny_models import make_bert, make_bleurt
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertConfig
 from transformers import BertForSequenceClassification as Classifier
@@ -102,10 +102,7 @@ def test_the_paper_profile_has_it_and_the_embedded_one_says_what_to_do(
     (folder / "refs").mkdir(parents=True)
     (folder / "refs" / "main").write_text("a" * 40)
     make_bleurt(folder / "snapshots" / ("a" * 40))
-    code, out, err = command_line(
-        capsys, *asked("--metrics", "bleurt", "--profile", "paper", "--device", "cpu")
-    )
-    assert code == 0, err
+    out, _ = success(capsys, *asked("--metrics", "bleurt", "--profile", "paper", "--device", "cpu"))
     scores = {score["metric"]: score for score in json.loads(out.splitlines()[0])["scores"]}
     assert set(scores) == set(VIEWS)
     assert "|bleurt:bleurt-base-512#" in scores["r_bleurt"]["signature"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from prepared import DIRECTION, command_line, refusal
+from prepared import DIRECTION, refusal, success
 from tiny_models import make_bert
 from transformers import AutoModelForSequenceClassification
 
@@ -181,9 +181,7 @@ def test_the_advice_without_the_default_weights_works_word_for_word(
     weights = tmp_path / "weights"
     make_bert(weights)
     words = train.replace("WEIGHTS", str(weights)).split()[1:]
-    code, out, err = command_line(capsys, *words)
-    assert code == 0, err
+    out, _ = success(capsys, *words)
     folder = dict(line.split("\t") for line in out.splitlines() if line.count("\t") == 1)["folder"]
-    code, out, err = command_line(capsys, *command, "--scorer", f"attribution={folder}")
-    assert code == 0, err
+    out, _ = success(capsys, *command, "--scorer", f"attribution={folder}")
     assert "1.000" in out

@@ -15,7 +15,7 @@ import pytest
 from chat_server import KEY, question_in, serving
 from local_chat import make_chat_model
 from own_data import write_lines
-from prepared import DIRECTION, command_line, refusal
+from prepared import DIRECTION, command_line, refusal, success
 from scipy.stats import spearmanr
 
 from tstbench.chat.answers import Answers, answers_folder
@@ -417,8 +417,7 @@ def test_a_dry_run_sends_nothing_and_a_limit_loses_nothing(tmp_path, capsys):
     with serving(answer=middle) as server:
         few = ("--set", "llm_judge.wordings=3", "--concurrency", "4")
         dry = command(server, tmp_path, *few, "--dry-run", "--prices", "1,2")
-        code, shown, err = command_line(capsys, *dry)
-        assert code == 0
+        shown, err = success(capsys, *dry)
         assert server.bodies == []
         rows = [json.loads(line) for line in shown.splitlines()]
         assert len(rows) == 40 * 9
@@ -439,10 +438,7 @@ def test_a_dry_run_sends_nothing_and_a_limit_loses_nothing(tmp_path, capsys):
         code, shown, err = command_line(capsys, *dry)
         assert "260 requests" in err
         assert "100 more answered already" in err
-        code, _, err = command_line(
-            capsys, *command(server, tmp_path, *few, "--max-requests", "260")
-        )
-        assert code == 0, err
+        success(capsys, *command(server, tmp_path, *few, "--max-requests", "260"))
         assert set(server.answered.values()) == {1}
         assert len(server.answered) == 360
         said = refusal(capsys, *command(server, tmp_path, *few, "--max-cost", "1"))
@@ -488,8 +484,7 @@ def test_the_key_is_in_no_file_and_no_message(tmp_path, capsys, monkeypatch):
         assert "refuses the key in OPENAI_API_KEY" in said
         assert "secret" not in said
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        code, shown, err = command_line(capsys, *given)
-        assert code == 0, err
+        shown, err = success(capsys, *given)
         assert KEY not in shown + err
     files = [path for top in (home(), tmp_path / "r") for path in top.rglob("*") if path.is_file()]
     assert len(files) > 2
@@ -521,8 +516,7 @@ def test_what_no_wording_could_read_is_in_the_report_and_below_its_table(tmp_pat
     assert scores["judge_style"]["answers"]["percent"] == {"asked": n, "unparsable": n}
     assert scores["judge_style"]["answers"]["examiner"] == {"asked": n, "out of range": n}
     assert scores["judge_style"]["answers"]["success"] == {"asked": n}
-    code, shown, err = command_line(capsys, "report", tmp_path / "results", "--format", "markdown")
-    assert code == 0, err
+    shown, _ = success(capsys, "report", tmp_path / "results", "--format", "markdown")
     assert f"{2 * n} of {11 * n:,} answers are no score" in shown
     assert f"{n} out of range (examiner {n}), {n} unparsable (percent {n})" in shown
 

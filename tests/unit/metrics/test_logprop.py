@@ -8,7 +8,7 @@ import pytest
 import torch
 from local_chat import make_chat_model
 from own_data import write_lines
-from prepared import DIRECTION, command_line, refusal
+from prepared import DIRECTION, refusal, success
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -168,8 +168,7 @@ def test_the_command_line(llama, tmp_path, capsys):
     write_lines(tmp_path / "a.txt", [some[0] for some in test_set.references])
     how = ("evaluate", tmp_path / "a.txt", "--direction", DIRECTION, "--metrics", "logprop")
     both = (*how, "logprop_plain")
-    code, shown, err = command_line(capsys, *both, "--scorer", f"causal_lm={llama}", "--json")
-    assert code == 0, err
+    shown, _ = success(capsys, *both, "--scorer", f"causal_lm={llama}", "--json")
     (report,) = map(json.loads, shown.splitlines())
     scores = {one["metric"]: one["value"] for one in report["scores"]}
     assert set(scores) == {"logprop", "logprop_plain"}

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from prepared import DIRECTION, command_line, refusal
+from prepared import DIRECTION, refusal, success
 from torch.nn import functional
 
 from tstbench.datasets_scripts.catalog import parse_direction
@@ -81,16 +81,14 @@ def test_it_learns():
 def test_ppl_of_a_trained_lstm_on_the_command_line(tmp_path, capsys):
     flags = [str(x) for n, v in SMALL.items() for x in (f"--{n.replace('_', '-')}", v)]
     train = ("train", "language-model", "mini", "--kind", "lstm", "--name", "tiny", *flags)
-    code, shown, err = command_line(capsys, *train)
-    assert code == 0, err
+    shown, _ = success(capsys, *train)
     assert "tiny-positive:mini" in shown
     artefact = find("language_model", "mini", "tiny-positive")
     folder = artefact.folder
     outputs = tmp_path / "out.txt"
     outputs.write_text("the soup was warm .\n" * 40)
     evaluate = ("evaluate", outputs, "--direction", DIRECTION, "--metrics", "ppl", "--signatures")
-    code, shown, err = command_line(capsys, *evaluate, "--scorer", f"language_model={folder}")
-    assert code == 0, err
+    shown, _ = success(capsys, *evaluate, "--scorer", f"language_model={folder}")
     assert "lm:tiny-positive:mini#" in shown
     scorers = Scorers(
         PROFILES["embedded"].with_scorers([f"language_model={folder}"]), parse_direction(DIRECTION)

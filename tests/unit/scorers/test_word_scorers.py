@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gensim.models import FastText, KeyedVectors
 from gensim.models.fasttext import save_facebook_model
-from prepared import command_line
+from prepared import command_line, success
 from sklearn.linear_model import LogisticRegression
 
 from tstbench.datasets_scripts.load import load_styles
@@ -209,8 +209,7 @@ def test_scorers_by_folder_and_file(tmp_path):
 
 
 def test_train_from_the_command_line(capsys):
-    code, out, _ = command_line(capsys, "train", "lexicon", "mini", "--longest-ngram", "2")
-    assert code == 0
+    out, _ = success(capsys, "train", "lexicon", "mini", "--longest-ngram", "2")
     assert "style n-grams" in out
     positive = next(line for line in out.split("\n") if line.startswith("positive"))
     assert "wonderful" in positive

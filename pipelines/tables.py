@@ -135,11 +135,12 @@ def print_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     said = [f"{header[i]}: {rows[0][i]}" for i, same in enumerate(shared) if same and rows[0][i]]
     table = Table(box=None, header_style="bold", pad_edge=False)
     columns = [i for i, same in enumerate(shared) if not same]
-    for i in columns:  # the first has names: they are copied, so they stay whole
-        table.add_column(foreign(header[i]), overflow="fold", no_wrap=i == columns[0])
+    console = Console()
+    for i in columns:  # the first has names, to be copied: whole, where they leave room for others
+        whole = i == columns[0] and all(len(row[i]) <= console.width * 2 // 3 for row in rows)
+        table.add_column(foreign(header[i]), overflow="fold", no_wrap=whole)
     for row in rows:
         table.add_row(*(foreign(row[i]) for i in columns))
-    console = Console()
     if said:
         console.print(foreign(", ".join(said)))
     console.print(table)

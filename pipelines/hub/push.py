@@ -221,8 +221,8 @@ def _chosen(root: Path, only: Collection[str]) -> list[Repository]:
             raise unknown_name("repository", name, names)
     if not repositories:
         raise InputError(
-            f"{root} has no repositories: `tstbench hub build HUB` writes them into a folder HUB; "
-            "a trained system's with --systems FOLDER"
+            f"{root} has no repositories: `tstbench hub build HUB` fills a folder HUB, "
+            "with trained systems too: --systems FOLDER"
         )
     chosen = [r for r in repositories if not only or r.name in only]
     keys = [(repository.kind, repository.name) for repository in chosen]

@@ -96,7 +96,7 @@ def write_analysis(root: Path, out: Path, options: AnalysisOptions) -> Written:
     for plane in options.planes:
         for name in plane:
             axis_named(name, axes)
-    _check_out(root, out)  # before what takes long, after what may be a mistake: it locks
+    _check_out(root, out)  # it locks: mistakes are found before, what takes long comes after
     sections = []
     for results, some in zip(directions, aspects, strict=True):
         say(f"{results.name}: {_count(len(results.reports), 'system')}")

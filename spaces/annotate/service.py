@@ -228,7 +228,7 @@ class Service:
         }
 
     def save(self, key: str, position: int, choices: Any) -> dict[str, Any]:
-        """Save an answer; ``next_open``: the next open position, else the first of all, or none.
+        """Save an answer; ``next_open`` is the next position to answer, ``None`` at the end.
 
         Raises:
             AccessError: no rater's key.

@@ -35,7 +35,7 @@ def small_copy(folder: Path) -> Path:
 
 
 def lay_out(root: Path, informal: Iterable[str] = SHORT, formal: Iterable[str] = SHORT) -> Path:
-    """Every file of a domain, with these lines in each part, which PART names."""
+    """Every file of a domain with these lines, PART being the part's name; returns the folder."""
     for part in ("train", "tune", "test"):
         for style, lines in (("informal", informal), ("formal", formal)):
             for name in (style, *(f"{style}.ref{k}" for k in range(4) if part != "train")):

@@ -3,11 +3,13 @@
 import hashlib
 import json
 import os
+import threading
 from pathlib import Path
 
 import pytest
 from hub_artefacts import dataset_folder, metric_folder
 
+from tstbench import files
 from tstbench.errors import InputError, IntegrityError, MissingFileError, UnknownNameError
 from tstbench.pipelines.hub.build import Artefact, build
 from tstbench.pipelines.hub.manifest import (
@@ -120,8 +122,9 @@ def test_a_file_that_no_manifest_names_keeps_its_folder(tmp_path):
 
 def test_a_folder_that_a_killed_writer_moved_away_is_found(tmp_path):
     commit = write(tmp_path, FILES)
-    (tmp_path / TOY).rename((tmp_path / TOY).with_name(".toy.tstbench-old"))
-    assert [one.commit for one in list_repositories(tmp_path)] == [commit]
+    for found in (list_repositories, lambda root: [find_repository(root, "model", "tstbench/toy")]):
+        (tmp_path / TOY).rename((tmp_path / TOY).with_name(".toy.tstbench-old"))
+        assert [one.commit for one in found(tmp_path)] == [commit]
 
 
 def test_a_file_that_the_manifest_lacks_is_missing(tmp_path):
@@ -239,6 +242,22 @@ def test_an_interrupted_writer_leaves_the_old_content(tmp_path, monkeypatch):
     assert find_repository(tmp_path, "model", "tstbench/toy").commit == first
     assert content(tmp_path / TOY) == FILES
     assert [path.name for path in (tmp_path / TOY).parent.iterdir()] == ["toy"]
+
+
+@pytest.mark.parametrize("work", [lambda root: write(root, FILES, "us/new"), link_local_names])
+def test_a_second_writer_says_that_it_waits(tmp_path, monkeypatch, work):
+    write(tmp_path, FILES)
+    before, told, heard = {*tmp_path.rglob("[!.]*")}, [], threading.Event()
+    monkeypatch.setattr(files, "_PATIENCE", 0)
+    monkeypatch.setattr(files, "say", lambda text: told.append(text) or heard.set())
+    writer = threading.Thread(target=work, args=[tmp_path])
+    with files.lock(tmp_path, "hub", inside=True):
+        writer.start()
+        assert heard.wait(10)
+        assert f"another tstbench is at work on {tmp_path}: waiting" in told[0]
+        assert {*tmp_path.rglob("[!.]*")} == before
+    writer.join()
+    assert {*tmp_path.rglob("[!.]*")} > before
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -51,6 +51,14 @@ def prepared(tmp_path_factory, monkeypatch) -> Path:
     return home
 
 
+@pytest.fixture
+def online(monkeypatch):
+    """The Hub's client asks servers, here those of this machine, and knows nobody's token."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", "/nowhere/token")
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+
+
 @pytest.fixture(scope="session")
 def test_set():
     """Mini's test set of the direction that most tests are about."""

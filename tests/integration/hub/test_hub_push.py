@@ -26,17 +26,7 @@ SIGNIFICANCE = "mini/negative-to-positive/significance.json"
 RESULTS = {"README.md": b"# Results\n", "outputs.jsonl": OUTPUTS, SIGNIFICANCE: b"{}"}
 MINI, WORDS = ("dataset", "tstbench/mini"), ("space", "tstbench/wordcount")
 MODEL = ("model", "tstbench/classifier")
-
-# The client's own HTTP library warns about how the client calls it.
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:httpx2")
-
-
-@pytest.fixture(autouse=True)
-def online(monkeypatch):
-    """The tests' switch against the network also stops requests to loopback."""
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.delenv("HF_TOKEN", raising=False)
-    monkeypatch.setattr(huggingface_hub.constants, "HF_TOKEN_PATH", "/nowhere/token")
+pytestmark = pytest.mark.usefixtures("online")
 
 
 @pytest.fixture

@@ -197,26 +197,6 @@ def test_byte_ranges(endpoint, root):
     assert answer.headers["ETag"] == f'"{hashlib.sha256(weights).hexdigest()}"'
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/datasets/tstbench/mini/resolve/main/../../../../../../etc/passwd",
-        "/datasets/tstbench/mini/resolve/main/..%2f..%2f..%2f..%2fetc%2fpasswd",
-        "/datasets/tstbench/mini/resolve/main/.git/config",
-        "/datasets/tstbench/mini/resolve/..%2f..%2fHEAD/README.md",
-        "/datasets/tstbench/mini/resolve/--help/README.md",
-        "/datasets/tstbench/..%2fmini/resolve/main/README.md",
-        "/datasets/../datasets/resolve/main/README.md",
-        "/api/datasets/tstbench/mini/tree/main/../..",
-        "/api/datasets/..%2f/..",
-        "/local/tstbench/mini/README.md",
-        "/etc/passwd",
-    ],
-)
-def test_no_address_leads_out_of_the_repositories(endpoint, path):
-    assert ask(endpoint, "GET", path)[0].status == 404
-
-
 @pytest.fixture(scope="module")
 def surrounded(tmp_path_factory):
     """A server whose repositories have something to find all round them."""
@@ -241,6 +221,10 @@ def surrounded(tmp_path_factory):
         ("/datasets/tstbench/mini/resolve/main/../secret.txt", "datasets/tstbench/secret.txt"),
         ("/datasets/tstbench/mini/resolve/main/..%2fsecret.txt", "datasets/tstbench/secret.txt"),
         ("/datasets/tstbench/mini/resolve/main/../../../../secret.txt", "../secret.txt"),
+        (f"/datasets/tstbench/mini/resolve/main/{'../' * 20}etc/passwd", "/etc/passwd"),
+        ("/etc/passwd", "/etc/passwd"),
+        ("/local/tstbench/mini/README.md", "local/tstbench/mini/README.md"),
+        ("/datasets/tstbench/..%2fmini/resolve/main/README.md", "datasets/tstbench/mini/README.md"),
         ("/datasets/tstbench/mini/resolve/main/draft.txt", "datasets/tstbench/mini/draft.txt"),
         ("/datasets/tstbench/mini/resolve/main/.env", "datasets/tstbench/mini/.env"),
         ("/datasets/../outside/resolve/main/README.md", "datasets/../outside/README.md"),

@@ -4,20 +4,16 @@ import huggingface_hub.constants
 import pytest
 from hub_artefacts import JUDGED
 from hub_double import TOKEN, running
-from prepared import command_line, refusal
+from prepared import refusal, success
 
 from tstbench.datasets_scripts.judgments.schema import write_judgments
 from tstbench.pipelines.hub.manifest import find_repository, write_repository
 
-# The client's own HTTP library warns about how the client calls it.
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:httpx2")
-
 
 @pytest.fixture
-def hub(monkeypatch):
+def hub(monkeypatch, online):
     """A Hub that the command finds as a user's does: by ``HF_ENDPOINT`` and ``HF_TOKEN``."""
     with running() as double:
-        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
         monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", double.url)
         monkeypatch.setenv("HF_TOKEN", TOKEN)
         yield double
@@ -28,10 +24,9 @@ def root(tmp_path, capsys):
     """A hub folder with judgments and something else."""
     write_judgments(tmp_path / "judgments" / "ours.jsonl", [JUDGED])
     command = ("hub", "build", tmp_path / "root", "--datasets", "--namespace", "you")
-    code, out, err = command_line(
-        capsys, *command, "--judgments", tmp_path / "judgments", "--only", "human_judgments"
-    )
-    assert (code, out.split("\t")[0]) == (0, "datasets/you/human_judgments"), err
+    judgments = ("--judgments", tmp_path / "judgments", "--only", "human_judgments")
+    out, _ = success(capsys, *command, *judgments)
+    assert out.startswith("datasets/you/human_judgments\t")
     files = {"README.md": b"# Results\n", "scores.parquet": b""}
     write_repository(tmp_path / "root", "dataset", "you/results", files)
     return tmp_path / "root"
@@ -46,14 +41,14 @@ def test_the_folder_has_what_was_named_under_the_owner_that_was_named(root):
 
 def test_push_sends_what_it_was_told_to_where_it_was_told_to(hub, root, capsys):
     push = ("hub", "push", root, "--namespace", "me", "--only", "human_judgments", "--private")
-    code, out, _ = command_line(capsys, *push, "--dry-run")
-    assert (code, hub.repos) == (0, {})
+    out, _ = success(capsys, *push, "--dry-run")
+    assert hub.repos == {}
     assert out.splitlines()[0] == "dataset me/human_judgments: new repository"
-    assert command_line(capsys, *push)[:2] == (0, out)
+    assert success(capsys, *push)[0] == out
     assert {key: repo.private for key, repo in hub.repos.items()} == {
         ("dataset", "me/human_judgments"): True
     }
-    assert command_line(capsys, "hub", "push", root, "--namespace", "us")[0] == 0
+    success(capsys, "hub", "push", root, "--namespace", "us")
     assert {repo_id: repo.private for (_, repo_id), repo in hub.repos.items()} == {
         "me/human_judgments": True,
         "us/human_judgments": False,

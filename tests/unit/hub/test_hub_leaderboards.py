@@ -14,7 +14,7 @@ from hub_double import TOKEN, Repo, running
 from huggingface_hub import DatasetCard, HfApi, ModelCard
 from huggingface_hub.errors import LocalEntryNotFoundError
 from leaderboard_results import HOSTILE, report
-from prepared import DIRECTION, command_line, refusal
+from prepared import DIRECTION, refusal, success
 
 from tstbench.datasets_scripts.catalog import BENCHMARK_DATASETS, DATASETS, DIRECTIONS
 from tstbench.datasets_scripts.load import load_test_set, load_training
@@ -49,16 +49,7 @@ MODEL = "you/delete-retrieve"
 TASK = "negative-to-positive_s_bleu"
 LOGS = "https://example.org/zeta"
 CARD = b"---\nlicense: mit\n---\n# A card\n"
-
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:httpx2")
-
-
-@pytest.fixture(autouse=True)
-def online(monkeypatch):
-    """The tests' switch against the network also stops requests to loopback."""
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.delenv("HF_TOKEN", raising=False)
-    monkeypatch.setattr(huggingface_hub.constants, "HF_TOKEN_PATH", "/nowhere/token")
+pytestmark = pytest.mark.usefixtures("online")
 
 
 @pytest.fixture(scope="module")
@@ -260,10 +251,8 @@ def test_the_command_proposes_what_names_the_datasets_of_their_owner(
     monkeypatch.setattr(huggingface_hub.constants, "HUGGINGFACE_CO_URL_TEMPLATE", resolve)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     options = ("--system", SYSTEM, "--namespace", "they", "--pull-request")
-    code, out, err = command_line(
-        capsys, "hub", "results", made.results, "--model", MODEL, *options
-    )
-    assert (code, out) == (0, f"{hub.url}/{MODEL}/discussions/1\n"), err
+    out, _ = success(capsys, "hub", "results", made.results, "--model", MODEL, *options)
+    assert out == f"{hub.url}/{MODEL}/discussions/1\n"
     model = hub.repos["model", MODEL]
     (proposed,) = model.proposed
     assert len(model.messages) == 1  # main is as it was
@@ -282,8 +271,7 @@ def test_scores_of_other_sentences_are_refused(hub, made):
 def test_a_dry_run_needs_no_hub(made, capsys, monkeypatch):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     asking = ("hub", "results", made.results, "--model", MODEL, "--system=Zeta", "--dry-run")
-    code, out, err = command_line(capsys, *asking, "--source", "https://example.org/logs")
-    assert code == 0, err
+    out, err = success(capsys, *asking, "--source", "https://example.org/logs")
     assert out.startswith("# .eval_results/tstbench-mini-")
     (first, _) = yaml.safe_load(out)
     assert first["source"] == {"url": "https://example.org/logs", "name": "TSTBench"}
@@ -335,7 +323,7 @@ def test_what_is_missing_names_the_option(capsys, tmp_path, monkeypatch):
 
 
 def test_help_explains_every_argument(capsys):
-    _, out, _ = command_line(capsys, "hub", "build", "--help")
+    out, _ = success(capsys, "hub", "build", "--help")
     assert "the hub folder" in out
     assert "train ... --out" in out
 

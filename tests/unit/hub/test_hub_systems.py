@@ -7,7 +7,7 @@ import pytest
 from answering import answering
 from hub_artefacts import ONLINE, run_user, tstbench
 from places import SUPPORT
-from prepared import DIRECTION, command_line, refusal
+from prepared import DIRECTION, refusal, success
 
 from tstbench.datasets_scripts.catalog import parse_direction
 from tstbench.datasets_scripts.load import load_test_set, load_training
@@ -24,18 +24,14 @@ CLIENT = SUPPORT / "hub_system_client.py"
 REPOSITORY = "delete-retrieve-mini-negative-to-positive"
 
 
-def build(capsys, root, *options):
-    return command_line(capsys, "hub", "build", root, "--datasets", *options)
-
-
 @pytest.fixture
 def published(tmp_path, capsys):
     """``delete-retrieve``, trained, written to a folder and published, as a user would."""
     folder, root = tmp_path / "dr", tmp_path / "hub"
     train = ("train", "delete-retrieve", "--direction", DIRECTION, "--out", folder)
-    assert command_line(capsys, *train)[0] == 0
-    code, out, err = build(capsys, root, "--systems", folder, "--only", REPOSITORY)
-    assert code == 0, err
+    success(capsys, *train)
+    build = ("hub", "build", root, "--datasets", "--systems", folder, "--only", REPOSITORY)
+    out, _ = success(capsys, *build)
     assert out.startswith(f"models/tstbench/{REPOSITORY}\t")
     with answering(make_server(root)) as server:
         yield root, server.url

@@ -9,7 +9,6 @@ import locale
 import shutil
 from dataclasses import FrozenInstanceError
 
-import huggingface_hub.constants
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -177,13 +176,12 @@ class TestEveryWayOut:
             assert REWRITE.encode() not in path.read_bytes()
 
     @pytest.mark.parametrize("dry_run", [False, True])
-    def test_out_of_the_hub_folder(self, corpus, tmp_path, monkeypatch, dry_run):
+    def test_out_of_the_hub_folder(self, corpus, tmp_path, monkeypatch, online, dry_run):
         copy = corpus.rename(tmp_path / "not known yet")
         monkeypatch.delenv("TSTBENCH_GYAFC")
         write_repository(tmp_path / "hub", "dataset", REPO, self.QUOTE)
         write_repository(tmp_path / "hub", "dataset", "tstbench/a", CARD)
         monkeypatch.setenv("TSTBENCH_GYAFC", str(copy))
-        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
         with running() as hub:
             with pytest.raises(LicensedTextError, match=f"{REPO}: outputs.jsonl quotes a sentence"):
                 push(tmp_path / "hub", token=TOKEN, endpoint=hub.url, dry_run=dry_run)

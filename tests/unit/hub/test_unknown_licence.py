@@ -6,7 +6,7 @@ from dataclasses import replace
 import pyarrow.parquet as pq
 import pytest
 from hub_artefacts import JUDGED
-from prepared import DIRECTION, command_line, refusal
+from prepared import DIRECTION, refusal, success
 
 from tstbench.datasets_scripts import catalog
 from tstbench.datasets_scripts.judgments.schema import write_judgments
@@ -23,8 +23,7 @@ def judged(folder, name, **changed):
 
 def scored(capsys, folder, direction, *options):
     asked = ("evaluate", "--baseline", "copy", "--metrics", "s_bleu", "--direction", direction)
-    code, _, err = command_line(capsys, *asked, "--out", folder, *options)
-    assert code == 0, err
+    success(capsys, *asked, "--out", folder, *options)
 
 
 @pytest.fixture
@@ -42,19 +41,18 @@ def test_results_of_unknown_data_are_left_out_and_those_of_described_data_are_no
 ):
     build = ("hub", "build", tmp_path / "hub", "--results", results, "--datasets")
     only = ("--only", "results", "outputs")
-    code, _, err = command_line(capsys, *build, *only)
-    assert code == 0, err
+    _, err = success(capsys, *build, *only)
     assert f"left out: {results / 'manners/rude-to-polite'}: no licence of manners" in err
     published = tmp_path / "hub/datasets/tstbench"
     texts = [p.read_text() for p in published.rglob("*.jsonl")]
     assert texts
     assert not any("manners" in text for text in texts)
-    assert command_line(capsys, *build, *only, "--data", manners)[0] == 0
+    success(capsys, *build, *only, "--data", manners)
     assert (published / "results/manners/rude-to-polite/copy/samples.jsonl").is_file()
     assert "manners" in (published / "outputs/outputs.jsonl").read_text()
     manners.write_text(manners.read_text().replace(LICENCE, ""))
     catalog.REGISTERED.clear()
-    assert command_line(capsys, *build, *only, "--data", manners)[0] == 0
+    success(capsys, *build, *only, "--data", manners)
     assert not (published / "results/manners").exists()
     shutil.rmtree(results / "mini")
     assert "no complete results in" in refusal(capsys, *build, *only)
@@ -66,7 +64,7 @@ def test_texts_of_another_packages_licensed_dataset_stay(results, tmp_path, caps
     facts = replace(corpus.facts, licensed=True)
     catalog.REGISTERED["manners"] = replace(corpus, facts=facts)
     build = ("hub", "build", tmp_path / "hub", "--results", results, "--datasets")
-    assert command_line(capsys, *build, "--only", "results", "outputs")[0] == 0
+    success(capsys, *build, "--only", "results", "outputs")
     published = tmp_path / "hub/datasets/tstbench"
     assert (published / "results/manners/rude-to-polite/copy/report.json").is_file()
     assert not (published / "results/manners/rude-to-polite/copy/samples.jsonl").exists()
@@ -83,10 +81,10 @@ def test_judgments_of_unknown_data_are_published_without_texts_only(
     only = ("--only", "human_judgments")
     said = refusal(capsys, *build, *only)
     assert "ours.jsonl has sentences of manners, whose licence is not known" in said
-    assert command_line(capsys, *build, *only, "--data", manners)[0] == 0
+    success(capsys, *build, *only, "--data", manners)
     catalog.REGISTERED.clear()
     judged(folder, "manners", source=None, output=None)
-    assert command_line(capsys, *build, *only)[0] == 0
+    success(capsys, *build, *only)
     table = pq.read_table(tmp_path / "hub/datasets/tstbench/human_judgments/data/ours.parquet")
     assert table["output"].to_pylist() == [None]
 
@@ -101,16 +99,16 @@ def test_judgments_beside_results_are_no_way_round(results, tmp_path, capsys):
 def test_judgments_of_a_published_study_are_under_its_own_terms(tmp_path, capsys):
     folder = judged(tmp_path / "judgments", "pauli2025", study="pauli2025")
     build = ("hub", "build", tmp_path / "hub", "--datasets", "--judgments", folder)
-    assert command_line(capsys, *build, "--only", "human_judgments")[0] == 0
+    success(capsys, *build, "--only", "human_judgments")
 
 
 def test_a_system_is_published_where_its_data_may_be(tmp_path, capsys, manners):
     more = [f"would you please {verb} it, please?" for verb in ("do", "try", "see", "buy", "eat")]
     (manners.parent / "polite.txt").write_text("\n".join(more) + "\n")
     train = ("train", "delete-retrieve", "--direction", "manners/rude-to-polite", "--data", manners)
-    assert command_line(capsys, *train, "--out", tmp_path / "trained")[0] == 0
+    success(capsys, *train, "--out", tmp_path / "trained")
     catalog.REGISTERED.clear()
     build = ("hub", "build", tmp_path / "hub", "--datasets", "--systems", tmp_path / "trained")
     only = ("--only", "delete-retrieve-manners-rude-to-polite")
     assert "learned from manners, so it is not published" in refusal(capsys, *build, *only)
-    assert command_line(capsys, *build, *only, "--data", manners)[0] == 0
+    success(capsys, *build, *only, "--data", manners)

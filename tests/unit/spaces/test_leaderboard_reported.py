@@ -23,7 +23,7 @@ from tstbench.spaces.leaderboard.reported import read_reported
 from tstbench.spaces.leaderboard.views import render
 from tstbench.untrusted import MAX_YAML_BYTES
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:httpx2")
+pytestmark = pytest.mark.usefixtures("online")
 NAME = "somebody/model"
 
 
@@ -62,7 +62,6 @@ def listening(server, monkeypatch):
     """The Hub's own client asks this server."""
     url = f"http://127.0.0.1:{server.server_address[1]}"
     with answering(server), monkeypatch.context() as patch:
-        patch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
         patch.setattr(huggingface_hub.constants, "ENDPOINT", url)
         hub_answers.cache_clear()
         yield

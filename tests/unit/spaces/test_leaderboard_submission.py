@@ -356,10 +356,9 @@ class TestTwoSessions:
 
 class TestToPullRequest:
     @pytest.fixture
-    def hub(self, monkeypatch):
+    def hub(self, monkeypatch, online):
         with running() as hub:
             monkeypatch.setenv("HF_TOKEN", TOKEN)
-            monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
             from huggingface_hub import HfApi
 
             api = HfApi(endpoint=hub.url, token=TOKEN)

@@ -249,7 +249,6 @@ def check_system(
     family: str = "unknown",
     needs_parallel: bool | None = None,
     date: str = "",
-    origin: str = "",
     outputs_url: str = "",
 ) -> SystemInfo:
     """The checked form data of a system.
@@ -273,7 +272,6 @@ def check_system(
             family=family,  # type: ignore[arg-type]  # checked by pydantic
             needs_parallel=needs_parallel,
             date=date.strip() or None,
-            origin=origin.strip()[:300] or None,
             outputs_url=outputs_url.strip() or None,
         )
     except ValidationError as error:

@@ -157,7 +157,3 @@ def test_reported_values_are_apart_from_the_ranking_as_text_and_https_links(hub,
     assert "https://example.org/logs" in links
     assert f"https://huggingface.co/{NAME}" in links
     assert all(link.startswith("https://") for link in links)
-
-
-def test_a_page_without_reports_has_no_such_block(tmp_path):
-    assert "Reported on the Hub" not in page(tmp_path, None).text

@@ -4,7 +4,6 @@ import io
 import json
 
 import pytest
-from classifier_toys import save_tiny_bert
 from prepared import command_line
 
 EVALUATE = ("evaluate", "--baseline", "copy", "--direction", "mini/negative-to-positive")
@@ -16,11 +15,6 @@ MAPPED = (
     "AutoModelForSeq2SeqLM",
 )
 CODE = "from pathlib import Path\nPath({marker!r}).write_text('run')\n"
-
-
-@pytest.fixture(scope="module")
-def tiny_bert(tmp_path_factory):
-    return save_tiny_bert(tmp_path_factory.mktemp("tiny-bert"))
 
 
 def edit(path, **changes):

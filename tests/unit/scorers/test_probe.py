@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tiny_models import make_bert
 
-from tstbench.errors import InputError, IntegrityError, MissingScorerError
+from tstbench.errors import IntegrityError, MissingScorerError
 from tstbench.metrics.bertscore.bertscore import bertscore
 from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.probe import ProbeConfig, ProbeModel, fit, probe_features
@@ -65,12 +65,6 @@ def test_another_encoder_is_refused(folder, tmp_path):
     file.write_text(json.dumps(settings))
     with pytest.raises(MissingScorerError):
         ProbeModel.load(tmp_path / "probe")
-
-
-def test_a_layer_that_the_encoder_lacks(folder):
-    data = labelled(SENTENCES, LABELS, STYLES, what="test")
-    with pytest.raises(InputError, match="up to layer 3, not to 4"):
-        fit(data, STYLES, ProbeConfig(encoder=str(folder), layers=(4,)))
 
 
 def test_what_bertscore_encoded_is_not_encoded_again_whatever_comes_first(monkeypatch):

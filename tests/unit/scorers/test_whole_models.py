@@ -30,10 +30,13 @@ from transformers import (
     T5EncoderModel,
 )
 
-from tstbench.errors import InputError
+from tstbench.errors import InputError, TSTBenchError
 from tstbench.metrics.scorers import bleurt, causal_lm
+from tstbench.metrics.scorers.classifiers import describe_hub_classifier
 from tstbench.metrics.scorers.device import HERE
 from tstbench.metrics.scorers.encoder import TransformerEncoder
+from tstbench.metrics.scorers.encoder_files import describe_encoder
+from tstbench.metrics.scorers.finetuned import FinetunedConfig
 from tstbench.metrics.scorers.fitting import with_new_head
 from tstbench.metrics.scorers.lora import fresh_network
 from tstbench.metrics.scorers.transformer import TransformerModel, load_hub_model
@@ -95,6 +98,11 @@ def sharded_elsewhere(folder):
     )
 
 
+def pickled(folder):
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+
+
 def adapted(folder):
     (folder / "adapter_config.json").write_text('{"peft_type": "LORA", "lora_alpha": 4000}')
 
@@ -136,6 +144,7 @@ def damages(family):
         (configured(**{small: "1e-5"}), small),
         (configured(quantization_config=QUANTISED), "quantization_config"),
         (configured(id2label={"0": "a", "7": "b"}), "id2label"),
+        (pickled, "safetensors"),
         (adapted, "adapter_config.json.*merge"),
         (sharded_elsewhere, "index.json"),
         (lambda folder: (folder / "config.json").write_text("[" * 10**5), "nested"),
@@ -162,7 +171,7 @@ def test_what_is_not_whole_is_refused(role, whole, tstbench_home, tmp_path, capf
         folder = shutil.copytree(whole / family, tmp_path / str(number))
         change(folder)
         start = time.process_time()
-        with pytest.raises(InputError, match=expected) as told:
+        with pytest.raises(TSTBenchError, match=expected) as told:
             load(folder)
         assert str(folder) in str(told.value)
         assert time.process_time() - start < 5, expected
@@ -259,9 +268,24 @@ def test_what_is_published_is_read_as_transformers_reads_it(name, tmp_path):
     assert torch.equal(expected, got)
 
 
-def test_the_parts_of_a_checkpoint_are_hashed(tmp_path):
-    folder = save(tmp_path / "model", LlamaForCausalLM(LLAMA), max_shard_size="20KB")
-    before = causal_lm.find(str(folder), None, HERE).hash
-    index = folder / "model.safetensors.index.json"
-    index.write_text(json.dumps(json.loads(index.read_text()) | {"metadata": {"a": 1}}))
-    assert causal_lm.find(str(folder), None, HERE).hash != before
+@pytest.mark.parametrize(
+    "named",
+    [
+        lambda folder: describe_hub_classifier(folder),
+        lambda folder: describe_encoder(folder).hash,
+        lambda folder: causal_lm.find(folder, None, HERE).hash,
+        lambda folder: FinetunedConfig(base=folder).settings(),  # of which every file counts
+    ],
+    ids=["classifier", "encoder", "causal_lm", "fine-tuning's base"],
+)
+def test_a_model_is_named_by_what_moves_a_score_and_not_by_its_place(named, whole, tmp_path):
+    copy = shutil.copytree(whole / "bert", tmp_path / "bert")
+    known = [named(str(whole / "bert"))]
+    assert named(str(copy)) == known[0]
+    for name in ("config.json", "tokenizer.json", "model.safetensors.index.json"):
+        file = copy / name
+        file.write_text((file.read_text() if file.exists() else '{"weight_map": {}}') + "\n")
+        assert named(str(copy)) not in known
+        known.append(named(str(copy)))
+    (copy / "README.md").write_text("a card")
+    assert (named(str(copy)) == known[-1]) == ("base" not in known[-1])

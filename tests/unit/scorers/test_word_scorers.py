@@ -80,12 +80,9 @@ def test_three_styles_are_told_from_each_other():
         sentences, [0, 1, 2] * 20, ("pirate", "surfer", "plain"), LexiconConfig(deviations=0.5)
     )
     assert {"ahoy", "sailor"} & {*found.weights}
-    best = {word: int(np.argmax(row)) for word, row in found.weights.items()}
-    for words, style in ((("ahoy", "sailor"), 0), (("yo", "dude"), 1), (("good", "day"), 2)):
-        assert [best[w] for w in words if w in best and max(found.weights[w]) > 0] == [style] * len(
-            [w for w in words if w in best and max(found.weights[w]) > 0]
-        )
-    assert "boat" not in found.weights
+    styles = {"ahoy": 0, "sailor": 0, "yo": 1, "dude": 1, "good": 2, "day": 2}  # and no boat
+    for word, row in found.weights.items():
+        assert max(row) <= 0 or np.argmax(row) == styles[word]
 
 
 def test_masking_and_removal():

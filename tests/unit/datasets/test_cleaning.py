@@ -54,9 +54,10 @@ def test_cut_at_64_words_after_reattaching():
 
 @pytest.mark.parametrize(("name", "words"), [("plain-v1", 64), ("unspaced-v1", 65)])
 def test_other_languages_have_their_spaces_folded(name, words):
-    """Where words stand apart, 64 are kept; nothing else is touched."""
+    """Where words stand apart, 64 are kept; nothing else is touched, nor a letter's mark."""
     clean = parse_cleaning(name)
     assert clean("  Das\u00a0 ist\tgut . ( ja ) ") == "Das ist gut . ( ja )"
+    assert clean("Qui êtes-vous ?  Cafe\u0301 !") == "Qui êtes-vous ? Cafe\u0301 !"
     assert clean(" ".join(["w"] * 65)) == " ".join(["w"] * words)
 
 

@@ -19,11 +19,6 @@ from tstbench.datasets_scripts.judgments.tstbench2025 import ASPECT_NAMES, read_
 from tstbench.errors import InputError
 
 
-class Harmful:
-    def __reduce__(self):
-        return (print, ("this must never run",))
-
-
 def npz(path, **members):
     """An archive as NumPy wrote it before objects were refused."""
     with zipfile.ZipFile(path, "w") as archive:
@@ -44,33 +39,25 @@ def test_archives_of_arrays_dictionaries_and_texts_are_read(tmp_path):
     assert found["plain"].tolist() == [[1, 0], [0, 1]]
 
 
-def test_an_archive_never_runs_code(tmp_path, capsys):
-    harmful = np.empty((), dtype=object)
-    harmful[()] = Harmful()
-    file = npz(tmp_path / "a.npz", harmful=harmful)
-    with pytest.raises(pickle.UnpicklingError, match=r"builtins\.print, which no array needs"):
-        read_npz(file)
-    assert capsys.readouterr().out == ""
-
-
 @pytest.mark.parametrize(
     ("module", "name"),
     [
         ("numpy", "load"),
         ("os", "system"),
-        ("builtins", "eval"),
+        ("builtins", "print"),
         ("numpy.core.multiarray", "fromfile"),
     ],
 )
-def test_nothing_but_arrays_is_named(tmp_path, module, name):
+def test_an_archive_never_runs_code(tmp_path, capfd, module, name):
     header = io.BytesIO()
     np.lib.format.write_array(header, np.array(None, dtype=object), allow_pickle=True)
     start = header.getvalue()[: header.getvalue().index(b"\n") + 1]
     payload = f"c{module}\n{name}\n(Vid\ntR.".encode()
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("x.npy", start + payload)
-    with pytest.raises(pickle.UnpicklingError, match="which no array needs"):
+    with pytest.raises(pickle.UnpicklingError, match=rf"{module}\.{name}, which no array needs"):
         read_npz(tmp_path / "a.npz")
+    assert capfd.readouterr().out == ""
 
 
 PAULI = (
@@ -166,24 +153,6 @@ def test_every_column_of_a_users_table_arrives_in_its_field(tmp_path):
     assert (bare.rater, bare.direction, bare.dataset) == ("rater-1", "mini/c-to-d", "mini")
 
 
-@pytest.mark.parametrize(
-    "outputs",
-    [
-        ('"good" place', "b", "c"),
-        ("a", '"so good', 'fine" ok'),
-        ("a", '"so good', 'fine"'),  # valid CSV of two rows, but no sentence has two lines
-    ],
-)
-def test_no_output_loses_its_quotation_marks_or_takes_in_the_next_row(outputs, tmp_path):
-    head = "source\toutput\tsystem\tdirection\tstyle\n"
-    rows = [f"s{n}\t{text}\tours\tx/a-to-b\t4\n" for n, text in enumerate(outputs)]
-    quoted = [row.replace('"', '""').replace("\t", '\t"', 1) for row in rows]
-    quoted = [row.replace("\tours", '"\tours') for row in quoted]
-    for some in (rows, quoted):
-        found = study(tmp_path, head + "".join(some), "my.tsv")
-        assert tuple(row.output for row in found) == outputs
-
-
 def test_a_head_in_marks_promises_doubled_ones(tmp_path):
     head = '"source"\t"output"\t"system"\t"direction"\t"style"\n'
     with pytest.raises(InputError, match=r"my\.tsv, line 2: not valid TSV"):
@@ -219,9 +188,7 @@ def test_long_sources_that_begin_alike_are_two_sentences(tmp_path):
             "rater: 'Al B' is not like lower-case letters",
         ),
         (OWN + "a,b,c\n", {}, "line 2: .* 3 for 6 columns"),
-        (OWN + LINES.replace("it was good", '"good" it was'), {}, "line 2: not valid CSV"),
         (OWN + LINES + LINES, {}, "line 4: style of ours, .* is in line 2 too"),
-        (OWN.replace("Meaning", "style") + LINES, {}, "two columns are called 'style'"),
         (OWN, {}, "no score in it"),
         (OWN + LINES, {"columns": {"content": "Sense"}}, "no column Sense"),
     ],

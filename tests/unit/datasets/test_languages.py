@@ -3,7 +3,7 @@
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
-from tstbench.datasets_scripts.cleaning import CLEANINGS, parse_cleaning
+from tstbench.datasets_scripts.cleaning import CLEANINGS
 from tstbench.datasets_scripts.languages import language
 from tstbench.errors import MissingExtraError
 
@@ -36,14 +36,6 @@ def test_turkish_is_not_lower_cased():
     assert not language("tr").lowercases
     assert not language("az-Latn-AZ").lowercases
     assert all(language(code).lowercases for code in ("de", "en", "ko", "ja", "zh", "th"))
-
-
-def test_other_languages_keep_what_english_rules_would_change():
-    french = "Qui êtes-vous ?  C' est  lui !"
-    assert parse_cleaning("plain-v1")(french) == "Qui êtes-vous ? C' est lui !"
-    assert parse_cleaning("paper-v1")(french) != parse_cleaning("plain-v1")(french)
-    decomposed = "Cafe\N{COMBINING ACUTE ACCENT}"
-    assert parse_cleaning("plain-v1")(decomposed) == decomposed
 
 
 def test_a_missing_analyser_is_told_with_its_extra(monkeypatch):

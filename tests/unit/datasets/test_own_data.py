@@ -97,26 +97,6 @@ def test_its_test_set_is_the_files(manners):
     assert got.cleaning == "paper-v1"
 
 
-def test_test_sentences_and_rewrites_are_never_trained_on(manners):
-    load_data(manners)
-    data = load_styles("manners")
-    assert data.styles == ("rude", "polite")
-    train = data.training
-    assert (train.name, train.excluded) == ("train", 2)
-    assert train.of(0) == tuple(text for text in RUDE if text != "Move.")
-    assert train.of(1) == tuple(text for text in POLITE if not text.startswith("Would"))
-    kept = load_styles("manners", exclude_test=False).training
-    assert len(kept) == len(RUDE) + len(POLITE)
-
-
-def test_a_change_of_the_files_is_seen(manners):
-    load_data(manners)
-    before = load_test_set(NAME).fingerprint
-    write_lines(manners.parent / "test.txt", ("Bring me the menu.", "Go away."))
-    assert load_test_set(NAME).fingerprint != before
-    load_data(manners)  # the same file again is no second dataset
-
-
 def test_paths_are_relative_to_the_file_and_not_to_here(manners, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     load_data("own/manners.toml")
@@ -236,31 +216,14 @@ def test_a_built_folder_of_three_styles_is_loaded(tones, tmp_path, monkeypatch):
     found = datasets.load_dataset(str(report.folder), "styles", cache_dir=cache)
     assert found["train"].features["style"].names == ["rude", "polite", "poetic"]
     assert found["test"]["style"] == [0, 0, 1]
-    own = datasets.load_dataset(str(report.folder), "rude-to-polite", split="test", cache_dir=cache)
-    assert own[0]["references"] == ["Womit kann ich dienen ?"]
     everything = datasets.load_dataset(str(report.folder), cache_dir=cache)
     assert everything["test_polite_to_poetic"][0]["source"] == "Wären Sie so nett ?"
-    rows = {(q.part, q.style): q for q in report.quality}
-    assert rows["test", "rude-to-polite"].references == (1, 1)
-    assert rows["train", "rude"].test_overlap == 1
     card = (report.folder / "README.md").read_text("utf-8")
     assert "(0 = rude, 1 = polite, 2 = poetic)" in card
     assert "No licence is stated" in card
     assert "language:\n- de-AT" in card
     assert str(tmp_path) not in card
     assert "No licence" in (report.folder / MARKER).read_text("utf-8")
-
-
-def test_chinese_is_left_whole(tmp_path):
-    long = "他" * 200 + "。"
-    write_lines(tmp_path / "test.txt", ["把门关上。", long])
-    path = tmp_path / "zh.toml"
-    path.write_text(
-        'name = "limao"\nstyles = ["cu", "li"]\nlanguage = "zh"\n[test]\ncu = "test.txt"\n'
-    )
-    load_data(path)
-    got = load_test_set("limao/cu-to-li")
-    assert (got.sources, got.cleaning) == (("把门关上。", long), "unspaced-v1")
 
 
 # -- labels of unknown datasets --------------------------------------------------------------------
@@ -467,21 +430,6 @@ def test_an_error_of_a_later_read_names_the_data_file(manners):
     with pytest.raises(InputError) as error:
         load_test_set(NAME)
     assert str(error.value).startswith(f"{manners}: test.txt has 2 lines and ben.txt has 1")
-
-
-@pytest.mark.parametrize("line", ['0\t"give me that', '0\t"Stop," he said.', '0\t"give"'])
-def test_a_table_never_loses_a_quotation_mark_or_a_row(line, tmp_path):
-    rows = ["label\tsentence", line, "1\tplease pass it", "0\thand it over", "1\tthank you"]
-    (tmp_path / "train.tsv").write_text("\n".join(rows) + "\n")
-    write_lines(tmp_path / "test.txt", ["bring me the menu"])
-    (tmp_path / "mine.toml").write_text(
-        'name = "mine"\nstyles = ["rude", "polite"]\n'
-        '[train]\nfile = "train.tsv"\ntext = "sentence"\nstyle = "label"\n'
-        'values = { 0 = "rude", 1 = "polite" }\n'
-        '[[direction]]\nfrom = "rude"\nto = "polite"\ntest = { sources = "test.txt" }\n'
-    )
-    load_data(tmp_path / "mine.toml")
-    assert load_styles("mine").splits["train"].of(0)[0] == line[2:]
 
 
 def test_a_split_whose_table_is_missing_is_left_out_by_name(tmp_path):

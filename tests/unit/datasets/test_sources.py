@@ -4,6 +4,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from answering import answering, free_port
 from disks import short_files
 
 from tstbench.datasets_scripts import sources as sources_module
@@ -23,40 +24,24 @@ CONTENT = b"".join(b"our own line number %d\n" % i for i in range(20_000))
 FILE = UpstreamFile("owner/repository", "data/a file.0", git_blob_id(CONTENT), commit="c" * 40)
 
 
-class Server:
-    """Serves CONTENT under FILE's address; can break off, or lie."""
+class Handler(BaseHTTPRequestHandler):
+    """Has its server's content under FILE's address; can break off, or lie."""
 
-    def __init__(self):
-        self.content, self.breaks, self.requests = CONTENT, [], []
-        self.errors = []  # the statuses of the first requests
-        outer = self
+    def do_GET(self):
+        server = self.server
+        server.requests.append(self.path)
+        if self.path != f"/owner/repository/{'c' * 40}/data/a%20file.0":
+            self.send_error(404)
+        elif server.errors:
+            self.send_error(server.errors.pop(0))
+        else:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(server.content)))
+            self.end_headers()
+            self.wfile.write(server.content[: server.breaks.pop(0) if server.breaks else None])
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                outer.answer(self)
-
-            def log_message(self, *args):
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.http.server_port}"
-
-    def answer(self, request):
-        self.requests.append(request.path)
-        if request.path != f"/owner/repository/{'c' * 40}/data/a%20file.0":
-            request.send_error(404)
-            return
-        if self.errors:
-            request.send_error(self.errors.pop(0))
-            return
-        body = self.content
-        request.send_response(200)
-        request.send_header("Content-Length", str(len(body)))
-        request.end_headers()
-        if self.breaks:
-            body = body[: self.breaks.pop(0)]
-        request.wfile.write(body)
+    def log_message(self, *_):
+        pass
 
 
 @pytest.fixture
@@ -64,11 +49,12 @@ def server(monkeypatch):
     monkeypatch.delenv("TSTBENCH_SOURCES", raising=False)
     monkeypatch.setenv("HF_HUB_OFFLINE", "0")
     monkeypatch.setattr(sources_module, "PAUSE", 0.001)
-    server = Server()
-    monkeypatch.setenv("TSTBENCH_UPSTREAM_URL", server.url)
-    yield server
-    server.http.shutdown()
-    server.http.server_close()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.content, server.breaks, server.requests = CONTENT, [], []
+    server.errors = []  # the statuses of the first requests
+    monkeypatch.setenv("TSTBENCH_UPSTREAM_URL", f"http://127.0.0.1:{server.server_port}")
+    with answering(server):
+        yield server
 
 
 def kept(home):
@@ -159,8 +145,7 @@ def test_what_may_pass_is_tried_again_and_what_may_not_is_not(server, tstbench_h
 
 
 def test_no_network(server, monkeypatch):
-    server.http.shutdown()
-    server.http.server_close()
+    monkeypatch.setenv("TSTBENCH_UPSTREAM_URL", f"http://127.0.0.1:{free_port()}")
     with pytest.raises(MissingFileError, match="TSTBENCH_SOURCES"):
         fetch(FILE)
 

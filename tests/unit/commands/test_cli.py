@@ -18,7 +18,7 @@ from tstbench.files import home
 from tstbench.metrics.registry import METRICS
 from tstbench.pipelines.report import Report
 
-HEAVY = ("torch", "transformers", "datasets", "evaluate", "sklearn", "numpy", "scipy", "pyarrow")
+HEAVY = tuple("torch transformers datasets evaluate sklearn numpy scipy pyarrow gradio".split())
 ROLES = ("encoder", "classifier", "judge", "lexicon", "word_vectors", "attribution")
 COPY = ("evaluate", "--baseline", "copy", "--direction", DIRECTION)
 

@@ -116,6 +116,8 @@ def workplace(tmp_path_factory):
     (f"transfer copy --direction {THERE} --out a.txt/x.jsonl", "a.txt"),
     (f"transfer copy --direction {THERE} --out theirs.jsonl", "theirs.jsonl"),
     (f"transfer copy --direction {THERE} --out out.txt", "out.jsonl"),
+    (f"transfer copy --direction {THERE} --generation marks", "marks", "KEY=VALUE"),
+    (f"transfer copy --direction {THERE} --generation marks=2", "'marks'"),
     (f"transfer reference-1 --direction {THERE} --out r.jsonl --dry-run", "reference-1"),
     ("prepare mni", "'mni'", "'mini'"),
     ("prepare mini --profile papr", "'papr'", "'paper'"),

@@ -8,7 +8,6 @@ from own_data import ANNA, TEST, replaced, write_lines
 from places import ROOT
 from prepared import DIRECTION, command_line, refusal, success
 
-from tstbench import plugins
 from tstbench.datasets_scripts import catalog
 from tstbench.datasets_scripts.catalog import DATASETS, load_data
 from tstbench.datasets_scripts.judgments.schema import read_judgments
@@ -45,10 +44,6 @@ def test_a_package_brings_a_path_or_a_corpus(manners, tones, outside, capsys):
     other.write_text(manners.read_text())
     with pytest.raises(InputError, match="exists; choose another name"):
         load_data(other)
-
-
-def test_the_group_is_one_that_plugins_know():
-    assert isinstance(plugins.outside("tstbench.datasets"), dict)
 
 
 # -- the command line ------------------------------------------------------------------------------

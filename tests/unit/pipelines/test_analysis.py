@@ -683,14 +683,6 @@ def test_of_two_signatures_the_table_and_the_analysis_rank_by_the_same(tmp_path)
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def test_a_damaged_system_is_left_out_and_said(tmp_path, capsys):
-    handmade(tmp_path, systems=("alpha", "beta"))
-    (tmp_path / THERE / "alpha" / "samples.jsonl").write_text("{}\n")
-    (results,) = read_run(tmp_path)
-    assert {r.system.name for r in results.reports} == {"beta", "copy"}
-    assert "left out" in capsys.readouterr().err
-
-
 def test_the_summary_fits_a_terminal(results, tmp_path, snapshot):
     long = "a-name-that-is-very-long-" * 4
     write(tmp_path, report(long[:100], {"acc": 50.0, "s_bleu": 10.0, "joint": 0.2}))

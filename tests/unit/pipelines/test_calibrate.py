@@ -34,7 +34,6 @@ from tstbench.pipelines.calibration.fit import (
     choose,
     curve_intervals,
     explained,
-    fit,
     fit_curve,
     fit_weights,
     held_out,
@@ -579,10 +578,3 @@ def test_the_weights_of_the_package_are_those_of_the_published_ratings():
         [round(one["spearman"], 4) for one in weights_held_out(means)]
     )
     assert len(means.overall) == 75
-
-
-def test_fitting_needs_no_more_than_its_data(toy):
-    data = TestLeavingOut().data(toy)
-    nobody = data.systems.only(np.zeros(len(data.systems.overall), dtype=bool))
-    kept = Data(samples=data.samples, systems=nobody, kept=np.array([0.2, 0.3, 0.5]))
-    assert [part.weight for part in fit(kept, PARTS)] == [0.2, 0.3, 0.5]

@@ -123,7 +123,6 @@ def plan(**parts):
         for cell in ("x", "nan", "NA", "1_000")
     ),
     (InputError, "line 3, column m: 'inf'", table("id,m\n1,2\n2,inf\n")),
-    (InputError, ("1 for 2 columns", "line 2"), table("id,m\n1\n")),
     (InputError, ("3 for 2 columns", "line 3"), table("id,m\n1,0.5\n2,0,5\n")),
     (InputError, ("CSV", "line 2"), table('id,m\n"good" place,1\n')),
     (InputError, "'m'", table("id,m,m\n1,2,3\n")),

@@ -15,7 +15,7 @@ from tstbench.datasets_scripts.system_outputs import SYSTEM_OUTPUTS, read_output
 from tstbench.files import read_lines
 from tstbench.pipelines import output_checks
 from tstbench.pipelines.output_checks import find_suspicions
-from tstbench.pipelines.outputs import fitting_directions, read_outputs
+from tstbench.pipelines.outputs import fitting_directions
 from tstbench.pipelines.report import read_report
 from tstbench.pipelines.transfer import predict
 
@@ -196,14 +196,6 @@ class TestCommandLine:
         rows = ({"id": name, "prediction": "x"} for name in test_set.ids)
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         assert fitting_directions(path) == [OPPOSITE]
-
-    def test_a_header_that_is_a_line_too_many_is_named(self, tmp_path, test_set, good):
-        path = tmp_path / "ours.txt"
-        path.write_text("\n".join(["prediction", *good]) + "\n")
-        with pytest.raises(
-            ValueError, match=r"1 too many\. The first line, 'prediction', looks like"
-        ):
-            read_outputs(path, test_set)
 
 
 def test_of_many_lines_the_first_are_compared_with_all_sources(monkeypatch, test_set, good):

@@ -113,12 +113,12 @@ def test_two_equal_sources_are_taken_in_their_order(tmp_path, test_set):
 
 
 SAID = ['"It is good."', '"Good," she said.', 'a "good" one', '"so good', *TEXTS[4:]]
+TORN = ['"so good', 'fine"', *TEXTS[2:]]  # valid TSV of one row less, but no sentence has two lines
 
 
-@pytest.mark.parametrize("count", [1, 2, 4])
-def test_tsv_without_quoting_keeps_its_quotation_marks(tmp_path, test_set, count):
+@pytest.mark.parametrize("texts", [[*SAID[:1], *TEXTS[1:]], [*SAID[:2], *TEXTS[2:]], SAID, TORN])
+def test_tsv_without_quoting_keeps_its_quotation_marks_and_rows(tmp_path, test_set, texts):
     path = tmp_path / "system.tsv"
-    texts = [*SAID[:count], *TEXTS[count:]]
     rows = with_ids(texts)
     path.write_text("id\tprediction\n" + "".join(f"{r['id']}\t{r['prediction']}\n" for r in rows))
     assert list(read_outputs(path, test_set).predictions) == texts
@@ -185,6 +185,7 @@ def replace_text(text, number):
 BAD = {
     "too few": ("few.txt", "\n".join(TEXTS[:-3]).encode(), "37", "40", "3 too few"),
     "too many": ("many.txt", LINES + b"\nx\ny\n", "42", "40", "2 too many"),
+    "a header": ("head.txt", b"prediction\n" + LINES, "1 too many", "first line, 'prediction',"),
     "one missing id": ("gap.jsonl", jsonl(lambda rows: rows.pop(7) and None), "mini-test-0-00007"),
     "an id twice": ("twice.jsonl", jsonl(lambda rows: rows.append(rows[2])), "line 3", "line 41"),
     "an id instead of another": (
@@ -215,6 +216,7 @@ BAD = {
     "all invisible": ("unseen.txt", "\u200b\n".encode() * 40, "all 40"),
     "line break": ("break.jsonl", set_text("two\nlines"), "line 5", r"'two\nlines'"),
     "line break in a table": ("break.csv", table('mini-test-0-00000,"two\nlines"'), "line 3"),
+    "line break in TSV": ("break.tsv", b'"prediction"\n"two\nlines"\n', "line 3", "TSV"),
     "old Macintosh line ends": ("mac.txt", b"\r".join([b"x"] * N), r"\r"),
     "NaN token": ("token.jsonl", replace_line('{"prediction": NaN}'), "line 5", "NaN"),
     "null": ("null.jsonl", set_text(None), "line 5", "None"),

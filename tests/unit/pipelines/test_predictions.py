@@ -29,11 +29,11 @@ def machine(tmp_path):
     log = tmp_path / "asked"
     packages = install(tmp_path / "site-packages")
 
-    def transfer(out, *options, dies_at=""):
+    def transfer(out, dies_at=""):
         path = os.pathsep.join([str(packages), *filter(None, [os.environ.get("PYTHONPATH")])])
         asking = ["transfer", "shouting", "--direction", DIRECTION, "--out", str(out)]
         done = subprocess.run(
-            [sys.executable, "-m", "tstbench", *asking, *options],
+            [sys.executable, "-m", "tstbench", *asking],
             env={
                 **os.environ,
                 "PYTHONPATH": path,
@@ -81,37 +81,6 @@ def test_killed_in_the_middle_and_started_again_no_sentence_is_asked_for_twice(m
     machine(whole)
     assert whole.read_bytes() == before
     assert card_path(whole).read_bytes() == card_path(out).read_bytes()
-
-
-@pytest.mark.slow
-def test_other_settings_are_another_question(machine, tmp_path):
-    out = tmp_path / "out.jsonl"
-    machine(out)
-    done, asked = machine(out, "--generation", "marks=2")
-    assert f"{out}: starting over, for another generation" in done.stderr
-    assert len(asked) == 40
-    assert read_card(out).question.generation == {"marks": 2}
-    assert json.loads(out.read_text().splitlines()[0])["prediction"].endswith("!!")
-    done, asked = machine(out, "--generation", "marks=2", "--seed", "1")
-    assert "for another seed" in done.stderr
-    assert len(asked) == 40
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("setting", "expected"),
-    [
-        ("mark=2", "unknown setting of shouting's generation 'mark'. Did you mean 'marks'?"),
-        ("marks=10", "setting marks of shouting's generation: Input should be less than or equal"),
-        ("marks=many", "setting marks of shouting's generation: Input should be a valid integer"),
-        ("marks", "--generation marks: write a setting as KEY=VALUE"),
-    ],
-)
-def test_settings_that_are_none_are_told(machine, tmp_path, setting, expected):
-    done, asked = machine(tmp_path / "out.jsonl", "--generation", setting)
-    assert (done.returncode, asked) == (2, [])
-    assert done.stderr.startswith(f"tstbench: {expected}")
-    assert not (tmp_path / "out.jsonl").exists()
 
 
 # -- in this process -------------------------------------------------------------------------------
@@ -209,7 +178,7 @@ def test_a_prediction_of_several_lines_is_kept_as_one(capsys, tmp_path, monkeypa
     assert read_card(out).question.post_processing == ("one-line-v1",)
 
 
-def test_the_card_says_with_which_system_and_libraries_it_was_made(tmp_path):
+def test_the_card_says_with_which_system_libraries_and_settings_it_was_made(tmp_path, capsys):
     test_set = load_test_set(DIRECTION)
     question = Question(
         system="mine", identity="1" * 64, direction=DIRECTION, test_set=test_set.fingerprint,
@@ -223,6 +192,11 @@ def test_the_card_says_with_which_system_and_libraries_it_was_made(tmp_path):
     card = read_card(path)
     assert (card.system_hash, card.versions, card.about) == ("2" * 64, {"lib": "1.2"}, about)
     assert (card.question, card.finished) == (question, True)
+    for name, value in (("generation", {"marks": 2}), ("seed", 6)):
+        question = question.model_copy(update={name: value})
+        Predictions(path, test_set, question).complete(lambda: ready)
+        assert f"{path}: starting over, for another {name}" in capsys.readouterr().err
+        assert read_card(path).question == question
 
 
 def test_a_line_nested_without_end_is_no_prediction():

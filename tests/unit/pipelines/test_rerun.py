@@ -11,7 +11,6 @@ import pytest
 from own_data import RUDE, write_lines, write_manners
 from prepared import DIRECTION, command_line, success
 
-import tstbench
 from tstbench.datasets_scripts.catalog import load_data, parse_dataset
 from tstbench.datasets_scripts.sources import UpstreamFile
 from tstbench.datasets_scripts.unchanged import Remembered
@@ -191,31 +190,3 @@ def test_the_batch_size_moves_no_score_and_is_in_no_signature(suite, tmp_path, c
             assert one["signature"] == two["signature"]
             assert one["recipe"] == two["recipe"]
             assert one["value"] == pytest.approx(two["value"], abs=1e-6)
-
-
-# -- scorers on demand -----------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_the_first_score_on_a_fresh_machine(tmp_path):
-    """``evaluate.load``, as a stranger would: nothing is prepared."""
-    code = f"""
-import evaluate
-joint = evaluate.load({str(Path(tstbench.__file__).parent / "metrics" / "joint")!r})
-print(joint.compute(
-    predictions=["the soup was hot and the waiter was lovely."],
-    sources=["the soup was cold and the waiter was rude."],
-    references=[["the soup was hot and the waiter was kind.", "hot soup, kind waiter."]],
-    direction="{DIRECTION}",
-)["joint"])
-"""
-    environment = {**os.environ, "TSTBENCH_HOME": str(tmp_path / "fresh")}
-    for trained in (True, False):
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, env=environment
-        )
-        assert done.returncode == 0, done.stderr
-        assert 0 < float(done.stdout) < 1
-        talk = "needs scorers that are not in" in done.stderr
-        assert talk == trained, done.stderr
-        assert ("training the linear style classifier of mini" in done.stderr) == trained

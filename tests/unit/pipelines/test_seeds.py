@@ -29,6 +29,7 @@ from tstbench.pipelines.scoring import scoring
 from tstbench.pipelines.seeds import MeanOfRuns, pooled
 from tstbench.pipelines.standings import read_standings
 from tstbench.trainers.card import SystemCard
+from tstbench.trainers.system import SYSTEM_STORE
 
 METRICS = ("s_bleu", "r_bleu")
 RECIPE, OTHER = "a" * 64, "b" * 64
@@ -275,6 +276,8 @@ def test_a_suite_trains_each_seed_once_for_both_directions(tmp_path, capsys):
     suite.write_text(SUITE.format(seeds=2))
     shown, err = success(capsys, "run", suite)
     assert err.count("training stytrans-seed") == 2
+    settings = [model.card.settings for model in SYSTEM_STORE.models()]
+    assert {(some["rounds"], some["layers"]) for some in settings} == {(1, 1)}
     assert shown.count("ours n = 2 (0, 1)") == 2
     _, err = success(capsys, "run", suite, "--system", "ours")
     assert "computed 0" in err

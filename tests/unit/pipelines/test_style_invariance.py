@@ -50,13 +50,6 @@ class TestPublishedTables:
         assert self_similar(np.array(table["similarities"])) == table["count"]
         assert round(100 * table["count"] / 11, 1) == table["percentage"]
 
-    @pytest.mark.parametrize(
-        ("name", "largest"), [("glove", 0.056), ("fasttext", 0.071), ("distilroberta", 0.003)]
-    )
-    def test_the_tables_are_not_symmetric_although_a_mean_over_pairs_is(self, name, largest):
-        table = np.array(PUBLISHED["embeddings"][name]["similarities"])
-        assert np.abs(table - table.T).max() == pytest.approx(largest)
-
 
 class TestSimilarities:
     @pytest.mark.parametrize("self_pairs", [True, False])
@@ -141,14 +134,3 @@ class TestChance:
         without = style_invariance(vectors, labels, centred=True, permutations=100)
         assert with_them.expected > 3.5
         assert without.expected < 2
-
-    def test_the_numbers_without_options(self):
-        """1000 permutations from seed 0, as the reports that exist were made."""
-        vectors, labels = clusters(0.1, n=10)
-        usual, other = (style_invariance(vectors, labels, seed=seed) for seed in (0, 1))
-        same = style_invariance(vectors, labels)
-        assert (same.gap_p_value, same.expected) == (usual.gap_p_value, usual.expected)
-        assert same.expected != other.expected
-        assert round(same.gap_p_value * 1001, 6) == round(same.gap_p_value * 1001)
-        assert round(same.expected * 1000, 6) == round(same.expected * 1000)
-        assert round(same.expected * 100, 6) != round(same.expected * 100)

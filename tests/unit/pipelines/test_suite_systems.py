@@ -1,6 +1,5 @@
 """Suites that train systems and ask them: each once, and only for what is missing."""
 
-import json
 import shutil
 
 import pytest
@@ -12,7 +11,7 @@ from trained_tiny import trained_tiny
 from tstbench.datasets_scripts.load import load_test_set, load_training
 from tstbench.files import home
 from tstbench.pipelines.outputs import read_outputs
-from tstbench.pipelines.predictions import card_path, read_card
+from tstbench.pipelines.predictions import read_card
 from tstbench.pipelines.report import read_report
 from tstbench.trainers.baselines import RandomTarget
 from tstbench.trainers.delete_retrieve import DeleteRetrieve
@@ -105,29 +104,6 @@ def test_a_finished_suite_asks_no_system_again_and_builds_none(systems, capsys):
     assert stamps(path) == reports
 
 
-@pytest.mark.slow
-def test_only_what_is_missing_is_asked_and_trained(systems, capsys):
-    path, calls = systems
-    run(path)
-    calls.update(trained=0, asked=0)
-    file = predictions(path, DIRECTION, "random-target")
-    card = json.loads(card_path(file).read_text())
-    card_path(file).write_text(json.dumps({**card, "finished": False, "sha256": None}))
-    whole = file.read_bytes()
-    file.write_bytes(b"".join(whole.splitlines(keepends=True)[:31]))
-    run(path)
-    assert calls == {"trained": 0, "asked": 9}
-    assert file.read_bytes() == whole
-    path.write_text(SYSTEMS.replace("seed = 3", "seed = 4"))
-    capsys.readouterr()
-    run(path)
-    err = capsys.readouterr().err
-    assert calls == {"trained": 0, "asked": 9 + 40}
-    assert f"{file}: starting over, for another seed" in err
-    assert "scored 1 of 3 systems" in err
-    assert "training" not in err
-
-
 TRAINED = """
 metrics = ["s_bleu"]
 
@@ -137,16 +113,6 @@ directions = ["mini/negative-to-positive", "mini/positive-to-negative"]
 preset = "tiny"
 settings = { rounds = 2 }
 """
-
-
-@pytest.mark.slow
-def test_a_suite_trains_once_for_both_ways_with_its_settings(tmp_path, capsys):
-    path = tmp_path / "suite.toml"
-    path.write_text(TRAINED)
-    code, _, err = command_line(capsys, "run", path)
-    assert (code, err.count("training stytrans")) == (0, 1), err
-    stored = [model.card for model in SYSTEM_STORE.models() if model.card.kind == "stytrans"]
-    assert [(card.settings["rounds"], card.settings["layers"]) for card in stored] == [(2, 1)]
 
 
 def test_a_suite_trains_and_writes_on_its_device(tmp_path, tmp_path_factory, capsys):

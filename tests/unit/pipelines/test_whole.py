@@ -70,13 +70,9 @@ def content(name, text):
     return lambda folder: (folder / name).write_text(text)
 
 
-def outside(folder, *names):
-    """The folder, or files of it, moved out of the results, with links in their place."""
-    away = folder.parents[3] / "elsewhere"
-    away.mkdir()
-    for path in [folder / name for name in names] or [folder]:
-        shutil.move(path, away / path.name)
-        path.symlink_to(away / path.name)
+def outside(folder):
+    """The folder moved out of the results, with a link in its place."""
+    folder.symlink_to(shutil.move(folder, folder.parents[3] / "elsewhere"))
 
 
 def twice(folder):
@@ -91,14 +87,7 @@ ALTERED = {
     "another system's name": lambda f: edit(f, lambda r: r["system"].update(name="GPT-9")),
     "a neighbour's name": lambda f: edit(f, lambda r: r["system"].update(name="copy")),
     "a folder elsewhere": outside,
-    "a report elsewhere": lambda f: outside(f, "report.json"),
-    "sentences elsewhere": lambda f: outside(f, "samples.jsonl"),
-    "replicates elsewhere": lambda f: outside(f, "replicates.parquet"),
     "no replicates": lambda f: (f / "replicates.parquet").unlink(),
-    "no replicates and no hash of them": lambda f: (
-        (f / "replicates.parquet").unlink(),
-        edit(f, lambda report: report.update(replicates_sha256=None)),
-    ),
     "nothing but a report that names nothing": lambda f: (
         (f / "replicates.parquet").unlink(),
         (f / "samples.jsonl").unlink(),

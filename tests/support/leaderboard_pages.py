@@ -5,6 +5,7 @@ import time
 import urllib.request
 from contextlib import contextmanager
 from html.parser import HTMLParser
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from leaderboard_results import THERE
@@ -89,6 +90,21 @@ def served(root, **options):
         yield running.url
     finally:
         running.close()
+
+
+def settled(page):
+    """Wait until a page in a browser stands still."""
+    page.wait_for_selector("#stage[aria-busy=false]")
+
+
+def names(page):
+    """Of the systems that a browser shows, row by row."""
+    return page.locator("table.board tr[data-name]:visible .name").all_inner_texts()
+
+
+def parameters(page):
+    """What the address in a browser says."""
+    return dict(parse_qsl(urlsplit(page.url).query))
 
 
 def called(url, name, **fields):

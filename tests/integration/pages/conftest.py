@@ -4,6 +4,7 @@ import re
 
 import pytest
 from chromium import chromium
+from leaderboard_pages import settled
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +50,16 @@ def visit(opened):
         return page
 
     return visit
+
+
+@pytest.fixture
+def look(opened, url):
+    """Opens a view of a leaderboard, once it stands still."""
+
+    def look(query="", **options):
+        usual = {"viewport": {"width": 1440, "height": 900}, "silent": True}
+        page = opened(f"{url}?{query}", **{**usual, **options})
+        settled(page)
+        return page
+
+    return look

@@ -1,13 +1,10 @@
 """The annotation page in a real browser, by keyboard, as raters and the owner use it."""
 
-import json
-
 import pytest
 from annotate_pages import begin, fits, item, rate, served, wait_for_item
 from annotate_study import DIRECTION, SENTENCES, SYSTEMS, write_reports
 from chromium import needs_browser
 
-from tstbench.datasets_scripts.judgments.schema import read_judgments
 from tstbench.spaces.annotate import create_study, lexicon_mask
 
 pytestmark = needs_browser
@@ -154,26 +151,6 @@ def test_nothing_scrolls_sideways(study, visit, width, scheme):
     page.goto(url)
     page.wait_for_selector("text=You need your link")
     assert fits(page)
-
-
-def test_the_owner_sees_agreement_and_exports(study, visit, tmp_path):
-    _, links = study
-    rater = visit(links.raters["Cleo"])
-    begin(rater)
-    rate(rater)
-    page = visit(links.owner)
-    page.wait_for_selector("text=Krippendorff")
-    text = page.inner_text("main")
-    assert "Ann" in text
-    assert "rater-1" in text
-    assert "every rater who has scored any here (" in text
-    with page.expect_download() as download:
-        page.click("text=Export judgments")
-    download.value.save_as(tmp_path / "j.jsonl")
-    judgments = read_judgments(tmp_path / "j.jsonl")
-    aspects = {judgment.aspect for judgment in judgments}
-    assert aspects == {"style", "content", "fluency", "overall"}
-    assert "Ann" not in json.dumps([judgment.model_dump() for judgment in judgments])
 
 
 def test_relative_tasks_by_keyboard(relative_study, visit):

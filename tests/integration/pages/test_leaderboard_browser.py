@@ -1,11 +1,11 @@
 """The leaderboard in a real browser: what a reader and a submitter do, by mouse and by keyboard."""
 
 import re
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 from chromium import needs_browser
-from leaderboard_pages import served
+from leaderboard_pages import names, parameters, served, settled
 from leaderboard_results import (
     BACK,
     THERE,
@@ -37,22 +37,9 @@ def url(root):
         yield url
 
 
-@pytest.fixture
-def visit(opened, url):
-    """Opens a link."""
-
-    def visit(query="", **options):
-        usual = {"viewport": {"width": 1440, "height": 900}, "silent": True}
-        page = opened(f"{url}?{query}", **{**usual, **options})
-        settled(page)
-        return page
-
-    return visit
-
-
-def test_agreement_with_people_is_beside_a_title_on_a_phone_too(visit):
+def test_agreement_with_people_is_beside_a_title_on_a_phone_too(look):
     """The number stands in the header; its studies are in the dialog, which needs no pointer."""
-    page = visit(f"direction={THERE}", viewport={"width": 390, "height": 844})
+    page = look(f"direction={THERE}", viewport={"width": 390, "height": 844})
     header = page.locator("th[data-key=s_bleu]")
     assert re.fullmatch(r"ρ 0\.\d\d‡\s+people", header.locator(".people").inner_text())
     inside = "e => [e, e.querySelector('.people'), e.querySelector('.info')]"
@@ -66,22 +53,14 @@ def test_agreement_with_people_is_beside_a_title_on_a_phone_too(visit):
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-def test_a_phone_shows_the_first_row_and_folds_the_controls_away(visit):
-    page = visit(f"direction={THERE}", viewport={"width": 390, "height": 844})
+def test_a_phone_shows_the_first_row_and_folds_the_controls_away(look):
+    page = look(f"direction={THERE}", viewport={"width": 390, "height": 844})
     assert page.locator(ROWS).first.bounding_box()["y"] < 600
     field = page.locator("[data-local=q]")
     assert not field.is_visible()
     page.click("button.fold")
     assert field.is_visible()
     assert page.get_attribute("button.fold", "aria-expanded") == "true"
-
-
-def settled(page):
-    page.wait_for_selector("#stage[aria-busy=false]")
-
-
-def names(page):
-    return page.locator(f"{ROWS} .name").all_inner_texts()
 
 
 def values(page, key):
@@ -93,13 +72,9 @@ def values(page, key):
     )
 
 
-def parameters(page):
-    return {k: v[0] for k, v in parse_qs(urlsplit(page.url).query).items()}
-
-
 class TestRanking:
-    def test_sort_by_mouse_and_by_keyboard(self, visit):
-        page = visit(f"direction={THERE}")
+    def test_sort_by_mouse_and_by_keyboard(self, look):
+        page = look(f"direction={THERE}")
         first = [float(v) for v in values(page, "s_bleu")]
         assert first == sorted(first, reverse=True), "best first, by the first column"
         page.click("th[data-key=r_bleu] .sort")
@@ -119,9 +94,12 @@ class TestRanking:
         for block in (names(page)[:2], names(page)[2:]):
             assert block == sorted(block, key=str.casefold)
 
-    def test_filter_columns_and_a_link_that_remembers(self, visit):
-        page = visit(f"direction={THERE}")
+    def test_filter_columns_and_a_link_that_remembers(self, look):
+        page = look(f"direction={THERE}")
         assert page.inner_text(".count") == "2 systems, 3 bounds"
+        page.fill("[data-local=q]", "delete")
+        assert page.inner_text(".count") == "1 of 2 systems"
+        assert not page.is_visible(".heading"), "there is no bound below it"
         page.fill("[data-local=q]", "re")
         assert sorted(names(page)) == ["delete-retrieve", "reference-1"]
         assert page.inner_text(".count") == "1 of 2 systems, 1 bound"
@@ -142,7 +120,7 @@ class TestRanking:
             "sort": "-multi_bleu",
         }
         assert parameters(page) == wanted
-        again = visit(urlsplit(page.url).query)
+        again = look(urlsplit(page.url).query)
         assert names(again) == ["reference-1"]
         assert not again.is_visible("th[data-key=s_bleu]")
         assert again.input_value("[data-local=q]") == "re"
@@ -152,8 +130,8 @@ class TestRanking:
         again.click("text=Clear the filters")
         assert len(names(again)) == 5
 
-    def test_other_scorers_are_another_table(self, visit):
-        page = visit(f"direction={THERE}")
+    def test_other_scorers_are_another_table(self, look):
+        page = look(f"direction={THERE}")
         assert "elsewhere" not in names(page)
         labels = page.locator("[data-param=setting] option").all_inner_texts()
         assert [re.search(r"\((\d+) systems\)", label)[1] for label in labels] == ["5", "2"]
@@ -162,8 +140,8 @@ class TestRanking:
         assert names(page) == ["elsewhere too", "elsewhere"]
         assert "setting" in parameters(page)
 
-    def test_a_signature_opens_in_a_dialog(self, visit):
-        page = visit(f"direction={THERE}")
+    def test_a_signature_opens_in_a_dialog(self, look):
+        page = look(f"direction={THERE}")
         page.click("th[data-key=r_bleu] .info")
         dialog = page.locator("dialog[open]")
         assert "signature" in dialog.locator("h2").inner_text()
@@ -177,8 +155,8 @@ class TestRanking:
         page.click("dialog >> text=Close")
         assert not dialog.is_visible()
 
-    def test_history_goes_back(self, visit):
-        page = visit(f"direction={THERE}")
+    def test_history_goes_back(self, look):
+        page = look(f"direction={THERE}")
         page.select_option("[data-param=direction]", BACK)
         page.wait_for_function("() => document.title.includes('positive \u2192 negative')")
         page.click("nav >> text=About")
@@ -203,8 +181,8 @@ class TestLongTable:
             yield url
 
     @pytest.mark.parametrize("view", ["ranking", "overview"])
-    def test_every_row_is_found_sorted_and_shown(self, visit, view):
-        page = visit(f"view={view}&q=s-59")
+    def test_every_row_is_found_sorted_and_shown(self, look, view):
+        page = look(f"view={view}&q=s-59")
         page.wait_for_function("() => document.querySelectorAll('tr[data-name]').length == 60")
         assert names(page) == ["s-59"], "a link finds a row that did not come with the page"
         page.fill("[data-local=q]", "")
@@ -217,7 +195,7 @@ class TestLongTable:
         assert not page.is_visible(".more")
 
     @pytest.mark.parametrize("view", ["ranking", "overview"])
-    def test_of_a_longer_one_the_server_finds_and_sorts_the_rows(self, visit, view, monkeypatch):
+    def test_of_a_longer_one_the_server_finds_and_sorts_the_rows(self, look, view, monkeypatch):
         from tstbench.spaces.leaderboard import overview_view, ranking_view
 
         for module in (ranking_view, overview_view):
@@ -231,7 +209,7 @@ class TestLongTable:
             )
             settled(page)
 
-        page = visit(f"view={view}&q=s-5")
+        page = look(f"view={view}&q=s-5")
         shown(range(50, 60))
         assert page.locator("[data-local=q]").input_value() == "s-5"
         page.press("[data-local=q]", "End")
@@ -255,8 +233,8 @@ class TestLongTable:
         if view == "ranking":
             assert page.locator(".count").inner_text() == "60 systems"
 
-    def test_a_server_that_is_gone_is_named(self, visit):
-        page = visit(
+    def test_a_server_that_is_gone_is_named(self, look):
+        page = look(
             f"direction={THERE}",
             script="""
             window.fetch = () => Promise.reject(new TypeError("Failed to fetch"))""",
@@ -266,16 +244,16 @@ class TestLongTable:
 
 
 class TestOtherViews:
-    def test_all_directions(self, visit):
-        page = visit("view=overview&metric=r_bleu")
+    def test_all_directions(self, look):
+        page = look("view=overview&metric=r_bleu")
         page.wait_for_selector("[data-figure=across] svg [data-tip] >> visible=true")
         means = [float(v) for v in values(page, "mean") if v is not None]
         assert means == sorted(means, reverse=True)
         assert len(means) == 1, "the other has one direction; bounds are not among the systems"
         assert "1 of 2" in page.inner_text(f"{ROWS}:has-text('window.hurt')")
 
-    def test_a_sample_with_its_diff(self, visit):
-        page = visit(f"direction={BACK}")
+    def test_a_sample_with_its_diff(self, look):
+        page = look(f"direction={BACK}")
         page.click("nav >> text=Samples")
         page.wait_for_selector(".sample")
         assert parameters(page) == {"direction": BACK, "view": "samples"}
@@ -302,8 +280,8 @@ class TestOtherViews:
         page.wait_for_selector("text=No sentence matches")
         assert page.evaluate("document.activeElement.dataset.param") == "text", "typing goes on"
 
-    def test_a_link_a_system_and_head_to_head(self, visit):
-        page = visit(f"view=samples&direction={BACK}&p=2")
+    def test_a_link_a_system_and_head_to_head(self, look):
+        page = look(f"view=samples&direction={BACK}&p=2")
         page.click("text=Next")
         page.wait_for_selector("text=Page 3 of 8")
         page.reload()
@@ -322,16 +300,16 @@ class TestOtherViews:
         page.go_back()
         page.wait_for_selector(".system-page")
 
-    def test_hostile_sentences_stay_text(self, visit):
-        page = visit(f"view=samples&direction={THERE}&systems={'copy'}")
+    def test_hostile_sentences_stay_text(self, look):
+        page = look(f"view=samples&direction={THERE}&systems={'copy'}")
         page.click("summary:has-text('Systems')")
         page.locator(".menu label", has_text="window.hurt").locator("input").check()
         page.wait_for_selector("td:has-text('window.hurt')")
         assert page.locator("#stage img").count() == 0
         assert page.locator("#stage script").count() == 0
 
-    def test_theme_is_remembered(self, visit):
-        page = visit()
+    def test_theme_is_remembered(self, look):
+        page = look()
         paper = "getComputedStyle(document.body).backgroundColor"
         light = page.evaluate(paper)
         page.click("[data-action=theme]")
@@ -341,8 +319,8 @@ class TestOtherViews:
         page.wait_for_selector("#submit", state="attached")  # Gradio is up and had its say
         assert page.evaluate(paper) == dark
 
-    def test_everything_is_reachable_by_keyboard_and_named(self, visit):
-        page = visit(f"direction={THERE}")
+    def test_everything_is_reachable_by_keyboard_and_named(self, look):
+        page = look(f"direction={THERE}")
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.innerText") == "Skip to the results"
         outline = "getComputedStyle(document.activeElement).outlineStyle"
@@ -363,8 +341,8 @@ class TestOtherViews:
 
 class TestSubmit:
     @pytest.fixture
-    def form(self, visit):
-        page = visit("view=submit")
+    def form(self, look):
+        page = look("view=submit")
         page.wait_for_selector("#submit button:has-text('Check and score')")
         return page
 
@@ -373,7 +351,7 @@ class TestSubmit:
         page.fill("#submit [name=name]", name)
         page.click("#submit button:has-text('Check and score')")
 
-    def test_a_good_file_is_scored_shown_and_added(self, form, visit, tmp_path, root):
+    def test_a_good_file_is_scored_shown_and_added(self, form, look, tmp_path, root):
         lines = [s.replace("not ", "").replace(".", "!") for s in load_test_set(THERE).sources]
         path = tmp_path / "good.txt"
         path.write_text("\n".join(lines))
@@ -391,9 +369,9 @@ class TestSubmit:
         assert "untested" not in form.inner_text("[data-ranked-by]"), "compared with the others"
         assert len(list((root / THERE).glob("submission-*"))) == 1
 
-    def test_the_file_offered_is_that_of_the_direction_shown(self, visit):
+    def test_the_file_offered_is_that_of_the_direction_shown(self, look):
         """By the link and by choosing."""
-        page = visit(f"view=submit&direction={BACK}")
+        page = look(f"view=submit&direction={BACK}")
         field = page.locator("#submit").get_by_label("Direction")
         for direction in (BACK, THERE):
             if direction == THERE:
@@ -404,8 +382,8 @@ class TestSubmit:
             sources = download.value.path().read_text().splitlines()
             assert sources == list(load_test_set(direction).sources), direction
 
-    def test_what_looks_wrong_is_taken_after_a_second_look(self, visit, tmp_path):
-        page = visit(f"view=ranking&direction={BACK}")
+    def test_what_looks_wrong_is_taken_after_a_second_look(self, look, tmp_path):
+        page = look(f"view=ranking&direction={BACK}")
         page.click("nav [data-link=submit]")  # no reload: the form still follows the link
         direction = page.locator("#submit").get_by_label("Direction")
         page.wait_for_function(

@@ -16,6 +16,7 @@ SIZES = [
     ({"viewport": {"width": 1920, "height": 1080}}, "light"),
 ]
 MANY = 24
+PICTURES = f"view=pictures&direction={THERE}"
 
 
 @pytest.fixture(scope="module")
@@ -29,17 +30,6 @@ def url(tmp_path_factory):
     write(root, report("a-system-with-a-long-name-0", {"acc": 50.0}, BACK))
     with served(root) as url:
         yield url
-
-
-@pytest.fixture
-def visit(opened, url):
-    """Opens a view of one direction."""
-
-    def visit(view="pictures", direction=THERE, **options):
-        usual = {"viewport": {"width": 1440, "height": 900}}
-        return opened(f"{url}?view={view}&direction={direction}", **{**usual, **options})
-
-    return visit
 
 
 def boxes(page, selector):
@@ -59,7 +49,7 @@ def test_pictures_are_in_the_page_before_any_script_of_others(browser, url):
     """The scripts never arrive: the pictures are there, and the page is small."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    answer = page.goto(f"{url}?view=pictures&direction={THERE}", wait_until="commit")
+    answer = page.goto(f"{url}?{PICTURES}", wait_until="commit")
     page.wait_for_selector("[data-figure=content] svg.wide [data-tip]")
     assert page.locator("[data-figure=systems] svg.wide [data-tip]").count() == MANY + 1
     assert len(answer.body()) < 400_000
@@ -67,8 +57,8 @@ def test_pictures_are_in_the_page_before_any_script_of_others(browser, url):
 
 
 @pytest.mark.parametrize(("options", "scheme"), SIZES)
-def test_no_words_cover_words_at_any_width(visit, options, scheme):
-    page = visit(**options, color_scheme=scheme)
+def test_no_words_cover_words_at_any_width(look, options, scheme):
+    page = look(PICTURES, **options, color_scheme=scheme)
     for figure in ("content", "fluency", "systems"):
         texts = boxes(page, f"[data-figure={figure}] svg text")
         assert len(texts) > 12
@@ -83,9 +73,9 @@ def test_no_words_cover_words_at_any_width(visit, options, scheme):
     assert page.evaluate("getComputedStyle(document.body).color") in inks
 
 
-def test_a_picture_that_reads_all_sentences_waits_until_it_is_seen(visit):
+def test_a_picture_that_reads_all_sentences_waits_until_it_is_seen(look):
     asked = []
-    page = visit(direction=BACK, viewport={"width": 390, "height": 300})
+    page = look(f"view=pictures&direction={BACK}", viewport={"width": 390, "height": 300})
     page.on("request", lambda request: asked.append(urlsplit(request.url).path.split("/")[-1]))
     page.wait_for_function("() => document.title.includes('Pictures')")
     assert page.locator("[data-lazy=style_map] .waiting").count() == 1
@@ -97,8 +87,8 @@ def test_a_picture_that_reads_all_sentences_waits_until_it_is_seen(visit):
     assert {"lengths", "style_map"} <= set(asked)
 
 
-def test_marks_speak_on_hover_and_by_arrow_keys(visit):
-    page = visit()
+def test_marks_speak_on_hover_and_by_arrow_keys(look):
+    page = look(PICTURES)
     point = "[data-figure=systems] svg.wide [data-tip]"
     page.locator(point).nth(3).hover()
     tip = page.locator(".tip")
@@ -113,6 +103,6 @@ def test_marks_speak_on_hover_and_by_arrow_keys(visit):
     assert tip.inner_text() == second
 
 
-def test_all_directions_has_its_picture_at_once(visit):
-    page = visit(view="overview&metric=acc")
+def test_all_directions_has_its_picture_at_once(look):
+    page = look("view=overview&metric=acc")
     assert page.locator("[data-figure=across] svg [data-tip]").count() > 0

@@ -3,16 +3,17 @@
 import csv
 import re
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from answering import asked
 from chromium import needs_browser
+from leaderboard_pages import names, parameters, settled
 from leaderboard_results import SEVERAL, report, several_directions, write
 
 from tstbench.spaces.leaderboard.query import VIEWS
 
 pytestmark = needs_browser
-ROWS = "table.board tr[data-name]:visible"
 SCREENS = [(width, scheme) for width in (360, 1440, 1920) for scheme in ("light", "dark")]
 AMAZON = {"view": "overview", "metric": "joint", "dataset": "amazon"}
 
@@ -36,39 +37,9 @@ def served(root):
     running[0].close()
 
 
-@pytest.fixture(scope="module")
-def context(browser):
-    return browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-
-
-@pytest.fixture(scope="module")
-def page(context, served):
-    """One page for all tests; nothing may go wrong on it."""
-    page, wrong = context.new_page(), []
-    page.set_default_timeout(60_000)
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    yield page
-    assert not wrong
-
-
 @pytest.fixture
-def visit(page, served):
-    def visit(query="", width=1440, scheme="light"):
-        page.set_viewport_size({"width": width, "height": 900})
-        page.emulate_media(color_scheme=scheme)
-        page.goto(f"{served[0].url}?{query}")
-        page.wait_for_selector("#stage[aria-busy=false]")
-        return page
-
-    return visit
-
-
-def names(page):
-    return page.locator(f"{ROWS} .name").all_inner_texts()
-
-
-def parameters(page):
-    return {k: v[0] for k, v in parse_qs(urlsplit(page.url).query).items()}
+def url(served):
+    return served[0].url
 
 
 def edges(page):
@@ -81,8 +52,9 @@ def edges(page):
 
 
 @pytest.mark.parametrize(("width", "scheme"), SCREENS)
-def test_every_tab_on_every_screen(visit, width, scheme):
-    page = visit(width=width, scheme=scheme)
+def test_every_tab_on_every_screen(look, width, scheme):
+    screen = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+    page = look(**screen)
     for view, title in VIEWS.items():
         if view != "ranking":
             page.click(f"nav [data-link={view}]")
@@ -90,26 +62,28 @@ def test_every_tab_on_every_screen(visit, width, scheme):
                 "overview": "Joint", "pictures": "Pictures", "about": "About",
                 "samples": "Samples", "submit": "Submit", "versus": "half and",
             }[view])  # fmt: skip
-            page.wait_for_selector("#stage[aria-busy=false]")
+            settled(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, title
         assert all(more == said for more, said in edges(page)), title
         if view in ("ranking", "overview"):
             assert names(page)[0] == "half"
             assert names(page)[-1] == "copy"
             assert page.locator("nav [aria-current]").inner_text() == title
+            table, notes = (page.locator(box).bounding_box() for box in (".scroller", ".legend"))
+            assert notes["y"] - (table["y"] + table["height"]) >= 8, "they stand apart"
             if width >= 1440:
                 assert not any(more for more, _ in edges(page)), "all columns fit"
         if view == "overview":
             shown = page.locator("th.styles .info").count()
             assert shown == len(SEVERAL), "every direction has its column"
-    visit("view=system&system=half", width, scheme)
+    page = look("view=system&system=half", **screen)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert all(more == said for more, said in edges(page))
     assert page.evaluate("getComputedStyle(document.body).colorScheme") == scheme
 
 
-def test_the_order_of_all_directions_is_in_a_column_of_its_own(visit):
-    page = visit("view=overview&metric=joint")
+def test_the_order_of_all_directions_is_in_a_column_of_its_own(look):
+    page = look("view=overview&metric=joint")
     order = names(page)
     assert order[:3] == ["half", "delete-and-retrieve", "delete-retrieve"]
     assert page.get_attribute("th[data-key=won]", "aria-sort") == "descending"
@@ -118,31 +92,14 @@ def test_the_order_of_all_directions_is_in_a_column_of_its_own(visit):
     assert names(page)[:3] == ["delete-retrieve", "delete-and-retrieve", "half"]
 
 
-def test_the_notes_stand_apart_from_the_table(visit):
-    page = visit()
-    table, notes = (page.locator(box).bounding_box() for box in (".scroller", ".legend"))
-    assert notes["y"] - (table["y"] + table["height"]) >= 8
-
-
-def test_the_form_opens_on_the_direction_of_the_ranking(visit):
-    page = visit("view=submit")
+def test_the_form_opens_on_the_direction_of_the_ranking(look):
+    page = look("view=submit")
     page.wait_for_selector("#submit form")
     assert page.locator("#submit").get_by_label("Direction").input_value().startswith("yelp/")
 
 
-def test_bounds_stay_below_whatever_the_order_and_the_filter(visit):
-    page = visit(f"direction={SEVERAL[0]}")
-    assert page.inner_text(".count") == "3 systems, 2 bounds"
-    for _ in range(2):  # best first, then worst first
-        page.click("th[data-key=acc] .sort")
-        assert set(names(page)[-2:]) == {"reference-1", "copy"}
-    page.fill("[data-local=q]", "half")
-    assert not page.is_visible(".heading")
-    assert page.inner_text(".count") == "1 of 3 systems"
-
-
-def test_systems_of_a_time(visit):
-    page = visit(f"direction={SEVERAL[0]}")
+def test_systems_of_a_time(look):
+    page = look(f"direction={SEVERAL[0]}")
     page.fill("[data-local=from]", "2018-06")
     assert names(page)[:-2] == ["half", "delete-and-retrieve"], "2018 may be after 2018-06"
     page.fill("[data-local=from]", "2019")
@@ -163,20 +120,20 @@ def test_systems_of_a_time(visit):
         ("view=overview&dataset=amazon", AMAZON),
     ],
 )  # fmt: skip
-def test_a_copied_link_is_complete(visit, query, wanted):
-    page = visit(query)
+def test_a_copied_link_is_complete(look, query, wanted):
+    page = look(query, permissions=["clipboard-read", "clipboard-write"])
     page.click("text=Copy link")
     page.wait_for_selector("text=Copied")
     copied = page.evaluate("navigator.clipboard.readText()")
-    found = {k: v[0] for k, v in parse_qs(urlsplit(copied).query).items()}
+    found = dict(parse_qsl(urlsplit(copied).query))
     assert wanted.items() <= found.items()
     assert found.keys() - wanted.keys() in ({"setting"}, {"protocol"})
-    visit(urlsplit(copied).query)
+    page = look(urlsplit(copied).query)
     assert page.locator(".notice").count() == 0, "everything it names is there"
 
 
-def test_a_table_is_downloaded(visit, tmp_path):
-    page = visit(f"direction={SEVERAL[1]}")
+def test_a_table_is_downloaded(look, tmp_path):
+    page = look(f"direction={SEVERAL[1]}")
     with page.expect_download() as waiting:
         page.click(".downloads button[value=csv]")
     path = tmp_path / waiting.value.suggested_filename
@@ -186,8 +143,8 @@ def test_a_table_is_downloaded(visit, tmp_path):
         assert {row["system"] for row in csv.DictReader(file)} == set(names(page))
 
 
-def test_the_source_of_the_page_does_not_say_gradio(visit, served, page):
-    source = page.request.get(f"{served[0].url}?view=overview").text()
+def test_the_source_of_the_page_does_not_say_gradio(url):
+    source = asked(f"{url}?view=overview")[1]
     tags = re.findall(r"<title>.*?</title>|<meta [^>]*>", source)
     assert any("og:title" in tag and "Joint on all directions" in tag for tag in tags)
     assert any("width=device-width" in tag for tag in tags), "or a phone shows all of it, tiny"
@@ -195,11 +152,11 @@ def test_the_source_of_the_page_does_not_say_gradio(visit, served, page):
     assert sum(tag.startswith("<title>") for tag in tags) == 1
 
 
-def test_an_old_tab_outlives_the_server_and_the_results(visit, served, root):
+def test_an_old_tab_outlives_the_server_and_the_results(look, served, root):
     """The last test: the server is another one afterwards."""
     from tstbench.spaces.leaderboard import launch
 
-    page = visit(f"direction={SEVERAL[3]}")
+    page = look(f"direction={SEVERAL[3]}", silent=False)
     port = urlsplit(served[0].url).port
     served[0].close()
     page.click("nav [data-link=overview]")

@@ -1,4 +1,4 @@
-"""A judge behind a server that others wrote: `transformers serve`, with a tiny model."""
+"""A judge and a prompted system behind a server that others wrote: `transformers serve`."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from local_chat import make_chat_model, serving_local
 from own_data import write_lines
-from prepared import command_line, success
+from prepared import command_line, refusal, success
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
@@ -16,6 +16,7 @@ from tstbench.metrics.llm_judge.llm_judge import LlmJudgeOptions, read
 from tstbench.metrics.measure import measure, needs
 from tstbench.metrics.options import choices
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
+from tstbench.pipelines.predictions import read_card
 
 DIRECTION = "mini/negative-to-positive"
 OPTIONS = {"wordings": 3, "max_tokens": 3}
@@ -74,7 +75,7 @@ def server(tmp_path_factory):
     make_chat_model(folder, questions, vocabulary=600)
     learn_to_answer(folder, questions)
     with serving_local(folder, tmp_path_factory.mktemp("huggingface")) as url:
-        yield folder, f"{folder}@{url}"
+        yield folder, url, f"{folder}@{url}"
 
 
 @pytest.mark.parametrize("backend", ["", "completions:", "local:"])
@@ -82,7 +83,7 @@ def test_judgements_of_a_local_model_are_what_the_model_writes(server, backend):
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    folder, spec = server
+    folder, _, spec = server
     scorers = judged_by(f"local:{folder}" if backend == "local:" else f"{backend}{spec}")
     settings = choices({"llm_judge": OPTIONS})
     outcome = measure(["judge_style"], some_inputs(), scorers, settings)["judge_style"]
@@ -111,7 +112,7 @@ def test_judgements_of_a_local_model_are_what_the_model_writes(server, backend):
 
 
 def test_the_command_line_asks_a_local_model_once(server, tmp_path, capsys):
-    _, spec = server
+    *_, spec = server
     test_set = load_test_set(DIRECTION)
     write_lines(tmp_path / "out.txt", [some[0] for some in test_set.references])
     how = ("evaluate", tmp_path / "out.txt", "--direction", DIRECTION, "--scorer", f"judge={spec}")
@@ -127,7 +128,28 @@ def test_the_command_line_asks_a_local_model_once(server, tmp_path, capsys):
 
 
 def test_a_server_without_probabilities(server, capsys):
-    _, spec = server
+    *_, spec = server
     settings = choices({"llm_judge": {**OPTIONS, "expected": True}})
     with pytest.raises(InputError, match="gives no probabilities of tokens"):
         measure(["judge_style"], some_inputs(), judged_by(spec), settings)
+
+
+def test_a_prompted_system_asks_a_local_model(server, tmp_path, capsys):
+    model, url, _ = server
+    out = tmp_path / "p.jsonl"
+    how = ("--base-url", url, "--direction", DIRECTION, "--out", out, "--concurrency", 4)
+    few = ("--max-tokens", 1, "--model", model)
+    success(capsys, "transfer", "chatgpt-fs", *how, *few)
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(rows) == 40
+    assert any(row["raw"].strip() for row in rows)
+    card = read_card(out)
+    assert card.counts["answer_tokens"] <= 40
+    assert card.counts["prompt_tokens"] > 40 * 50
+    assert card.counts["cut-off"] > 20
+    assert card.question.generation["examples"]["number"] == 4
+    shown, _ = success(capsys, "evaluate", out, "--direction", DIRECTION, "--metrics", "s_bleu")
+    assert "s-BLEU" in shown
+    said = refusal(capsys, "transfer", "chatgpt", *how)
+    assert "'gpt-3.5-turbo-1106' is not known there, and OpenAI has retired it" in said
+    assert "OpenAI has retired it: choose another with --model" in said

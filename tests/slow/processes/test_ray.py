@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 from chat_server import serving
-from prepared import BACK, DIRECTION, command_line, prepared_home
+from prepared import BACK, DIRECTION, command_line, prepared_home, success
 from ray_nodes import ray_nodes
 
 SUITE = f"""
@@ -59,8 +59,7 @@ def suite(tmp_path, tmp_path_factory, monkeypatch):
 
 def test_two_nodes_leave_what_one_process_leaves(suite, nodes, capsys):
     cluster = ("--engine", "ray", "--address", nodes.address)
-    code, out, err = command_line(capsys, "run", suite, *cluster)
-    assert code == 0, err
+    out, err = success(capsys, "run", suite, *cluster)
     done = [line.split(", ")[0] for line in err.splitlines() if line.startswith("done: ")]
     jobs = [f"done: {kind} {d} {s}" for d in (DIRECTION, BACK) for kind, s in JOBS]
     assert sorted(done) == sorted(jobs)
@@ -135,8 +134,7 @@ def test_what_a_storage_has_lost_is_left_out_and_the_rest_is_done(suite, nodes, 
     suite.write_text(f'{tail}[[system]]\nsystem = "copy"\n[[system]]\nsystem = "reference-2"\n')
     storage, results = suite.parent / "storage", suite.parent / "results"
     options = ("--engine", "ray", "--address", nodes.address, "--storage", storage.as_uri())
-    code, _, err = command_line(capsys, "run", suite, *options)
-    assert code == 0, err
+    success(capsys, "run", suite, *options)
     report = (results / DIRECTION / "copy" / "report.json").read_bytes()
     shutil.rmtree(results)  # but the nodes have them
     stored = storage / "objects" / sha256(report).hexdigest()
@@ -173,8 +171,7 @@ def test_a_dataset_of_ones_own_reaches_the_nodes_with_a_disk_and_without(
     storage = ("--storage", (suite.parent / "bucket").as_uri())
     said = {}
     for way, options in (("alone", ()), ("disk", cluster), ("storage", (*cluster, *storage))):
-        code, _, err = command_line(capsys, "run", suite, *options)
-        assert code == 0, err
+        _, err = success(capsys, "run", suite, *options)
         said[way] = sorted(line for line in err.splitlines() if line.startswith("careful: "))
         (suite.parent / "results").rename(suite.parent / way)
     assert said["alone"] == said["disk"] == said["storage"] != []
@@ -193,8 +190,7 @@ def test_a_trained_folder_beside_the_suite_rewrites_here_if_no_disk_is_shared(
     )
     storage = ("--storage", (suite.parent / "bucket").as_uri())
     cluster = ("--engine", "ray", "--address", nodes.address, *storage)
-    code, _, err = command_line(capsys, "run", suite, *cluster)
-    assert code == 0, err
+    _, err = success(capsys, "run", suite, *cluster)
     assert "done: score" in err
     assert "done: transfer" not in err  # of no other machine
     shutil.move(suite.parent / "results", suite.parent / "by-ray")
@@ -227,8 +223,7 @@ def test_a_server_is_asked_from_here(suite, nodes, capsys, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-here-only")
     with serving(key="sk-here-only") as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        code, _, err = command_line(capsys, "run", suite, *cluster)
-        assert code == 0, err
+        _, err = success(capsys, "run", suite, *cluster)
         assert len(server.times) == 40
     assert "done: transfer mini/negative-to-positive chatgpt" not in err  # of no other machine
     assert f"{DIRECTION}: scored 2 of 2 systems" in err

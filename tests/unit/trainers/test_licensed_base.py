@@ -10,7 +10,7 @@ from backbone.__main__ import main as backbone
 from backbone.text import backbone_text
 from classifier_toys import CARD
 from gyafc_copy import small_copy
-from prepared import command_line, refusal
+from prepared import command_line, refusal, success
 
 from tstbench.datasets_scripts import catalog
 from tstbench.metrics.scorers.artefacts import store
@@ -82,8 +82,7 @@ def test_a_system_of_data_without_a_licence_is_left_out_with_a_line(tmp_path, ca
     assert command_line(capsys, *asked, *mini)[0] == 0
     catalog.REGISTERED.clear()
     build = ("hub", "build", tmp_path / "hub", "--datasets", "--results", tmp_path / "results")
-    code, out, err = command_line(capsys, *build, *data)
-    assert code == 0, err
+    out, err = success(capsys, *build, *data)
     assert "left out: delete-retrieve-manners" in err
     assert f"left out: {tmp_path / 'results' / 'manners'}" in err
     assert "models/tstbench/delete-retrieve-mini" in out

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from prepared import command_line, refusal
+from prepared import refusal, success
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, Qwen2Config, Qwen2ForCausalLM, TrainerState
 
@@ -401,16 +401,14 @@ def test_an_adapter_of_another_base_is_refused(system, tmp_path, capsys, monkeyp
     told = refusal(capsys, *ask, "--generation", f"base={other}")
     assert re.search("belongs to llama .* is another model", told)
     shutil.copytree(system.base.folder, tmp_path / "moved")
-    code, _, err = command_line(capsys, *ask, "--generation", f"base={tmp_path / 'moved'}")
-    assert code == 0, err
+    success(capsys, *ask, "--generation", f"base={tmp_path / 'moved'}")
     told = refusal(capsys, *ask, "--generation", f"base={tmp_path / 'none'}")
     assert "none" in told
 
 
 def test_a_merged_model_writes_what_the_adapter_writes(system, tmp_path, capsys):
     system.save_pretrained(tmp_path / "m")
-    code, _, err = command_line(capsys, "merge", tmp_path / "m", "--out", tmp_path / "merged")
-    assert code == 0, err
+    success(capsys, "merge", tmp_path / "m", "--out", tmp_path / "merged")
     merged = Base.find(str(tmp_path / "merged"))
     writer = Writer(merged.load("none", "cpu"), merged.tokenizer())
     prompts = [prompt(TOLD, source, "short") for source, _ in PAIRS]
@@ -495,16 +493,14 @@ def test_instructions_are_the_same_in_every_format(tmp_path):
 
 def test_one_adapter_for_every_direction(tmp_path, capsys):
     command = ("train", "llama-lora-inst", "--preset", "tiny", "--device", "cpu")
-    code, _, err = command_line(capsys, *command, "--out", tmp_path / "m")
-    assert code == 0, err
+    success(capsys, *command, "--out", tmp_path / "m")
     card = json.loads((tmp_path / "m" / "system.json").read_text())
     assert card["directions"] == []
     assert card["n_pairs"] == 0
     assert not card["needs_parallel"]
     assert card["data_fingerprint"] == load_instructions("builtin").fingerprint
     # The same recipe, whatever the dataset: found, not trained again.
-    code, _, err = command_line(capsys, *command, "--dataset", "mini")
-    assert code == 0, err
+    _, err = success(capsys, *command, "--dataset", "mini")
     assert "training" not in err
     system = load_system(tmp_path / "m", device="cpu")
     quick = {"beams": 1, "max_new_tokens": 4}

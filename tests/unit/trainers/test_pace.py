@@ -9,7 +9,7 @@ from contextlib import nullcontext
 
 import pytest
 import torch
-from prepared import DIRECTION, command_line, refusal
+from prepared import DIRECTION, command_line, refusal, success
 from torch import nn
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
@@ -58,8 +58,7 @@ def test_a_slow_first_step_is_no_estimate(tstbench_home, capsys, monkeypatch):
 def test_the_reason_names_metrics_that_need_it_and_others(capsys, monkeypatch):
     monkeypatch.setattr(pace, "LONG", 0.0)
     asked = ("evaluate", "--baseline", "copy", "--direction", DIRECTION)
-    code, _, err = command_line(capsys, *asked, "--metrics", "ppl", "s_bleu", "copy_rate")
-    assert code == 0, err
+    _, err = success(capsys, *asked, "--metrics", "ppl", "s_bleu", "copy_rate")
     [line] = [line for line in err.splitlines() if "takes about" in line]
     assert "language model of mini/positive" in line
     assert "needed for ppl" in line
@@ -165,9 +164,7 @@ def test_a_folder_that_is_there_is_meant_not_the_system_of_its_name(tmp_path, ca
     name = "delete-retrieve"
 
     def done(*arguments):
-        code, _, err = command_line(capsys, *arguments)
-        assert code == 0, err
-        return err
+        return success(capsys, *arguments)[1]
 
     asked = ("transfer", name, "--direction", DIRECTION, "--out")
     (tmp_path / name).mkdir()  # of something else

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from prepared import DIRECTION, command_line, refusal
+from prepared import DIRECTION, command_line, refusal, success
 
 from tstbench.errors import InputError, UnknownNameError
 from tstbench.pipelines.predictions import read_card
@@ -39,8 +39,7 @@ def test_what_was_done_is_in_the_card_and_in_the_report(tmp_path, capsys):
     plain = [json.loads(line)["prediction"] for line in file.read_text().splitlines()]
     assert read_card(file).question.post_processing == ("one-line-v1",)
     steps = "drop-repeats, truncate"
-    code, _, err = command_line(capsys, *asked, "--postprocess", steps)
-    assert code == 0, err
+    _, err = success(capsys, *asked, "--postprocess", steps)
     assert "starting over, for another post processing" in err
     card = read_card(file)
     names = ("drop-repeats-v1", "truncate-v1")

@@ -15,7 +15,7 @@ import pytest
 from answering import answering
 from chat_server import FAULTS, KEY, error, serving
 from own_data import write_lines
-from prepared import command_line, prepared_home, refusal
+from prepared import command_line, prepared_home, refusal, success
 
 from tstbench.errors import LimitError, ServerError
 from tstbench.files import home
@@ -127,8 +127,7 @@ def test_by_name_from_the_command_line(name, tmp_path, tmp_path_factory, monkeyp
     monkeypatch.chdir(tmp_path)
     with serving(key=KEY) as server:
         transfer = ("transfer", name, "--base-url", server.url, "--direction", DIRECTION)
-        code, out, err = command_line(capsys, *transfer)
-        assert code == 0, err
+        out, err = success(capsys, *transfer)
     assert out == ""
     model = "gpt-3.5-turbo-1106" if name.startswith("chatgpt") else "gpt-4-0125-preview"
     published = {"temperature": 0, "top_p": 1, "max_tokens": 100, "model": model}
@@ -145,8 +144,7 @@ def test_by_name_from_the_command_line(name, tmp_path, tmp_path_factory, monkeyp
     assert rows(path)[0]["raw"].startswith("Sure, here is the rewritten sentence:\n\n")
     assert KEY not in card.model_dump_json() + path.read_text() + err
     how = ("--direction", DIRECTION, "--metrics", "acc", "s_bleu", "--out", "results")
-    code, shown, err = command_line(capsys, "evaluate", path, *how)
-    assert code == 0, err
+    shown, _ = success(capsys, "evaluate", path, *how)
     assert name in shown
     assert not any(KEY in file.read_text(errors="replace") for file in files_below(home()))
     server.key = "another"  # a finished file needs neither key nor server
@@ -243,8 +241,7 @@ def test_limits_stop_and_keep_what_was_answered(tmp_path, capsys):
         assert "--max-cost is 0.0005" in refusal(capsys, "transfer", "chat", *how, *cost)
         between = sum(server.times.values())
         assert 10 < between < 20
-        code, _, err = command_line(capsys, "transfer", "chat", *how, "--concurrency", 3)
-        assert code == 0, err
+        success(capsys, "transfer", "chat", *how, "--concurrency", 3)
         assert Counter(server.answered.values()) == {1: 40}
         said = refusal(capsys, "transfer", "chat", *how[2:], "--model", "n", "--max-cost", 1)
         assert "the price of 'n' is not known" in said

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from prepared import BACK, DIRECTION, command_line
+from prepared import BACK, DIRECTION, command_line, success
 from word_systems import N_WORDS, learner_of
 
 from tstbench.datasets_scripts.catalog import parse_direction
@@ -121,8 +121,7 @@ def test_only_the_network_that_learns_has_dropout(data, kind, config):
 def test_from_the_command_line_to_a_score(tmp_path, capsys):
     out = tmp_path / "m"
     tiny = ("train", "stytrans", "--preset", "tiny", "--dataset", "mini", "--device", "cpu")
-    code, shown, err = command_line(capsys, *tiny, "--out", out)
-    assert code == 0, err
+    shown, _ = success(capsys, *tiny, "--out", out)
     assert "mini/negative-to-positive, mini/positive-to-negative" in shown, (
         "trained once, both ways"
     )
@@ -130,14 +129,8 @@ def test_from_the_command_line_to_a_score(tmp_path, capsys):
     assert [row["step"] for row in curve if "validation/selection" not in row] == list(range(1, 23))
     assert list((tmp_path / "tstbench-home" / "runs").glob("[!.]*")) == [], "nothing is left behind"
     predictions = tmp_path / "p.jsonl"
-    code, _, err = command_line(
-        capsys, "transfer", out, "--direction", BACK, "--out", predictions, "--device", "cpu"
-    )
-    assert code == 0, err
-    code, shown, err = command_line(
-        capsys, "evaluate", predictions, "--direction", BACK, "--metrics", "s_bleu"
-    )
-    assert code == 0, err
+    success(capsys, "transfer", out, "--direction", BACK, "--out", predictions, "--device", "cpu")
+    shown, _ = success(capsys, "evaluate", predictions, "--direction", BACK, "--metrics", "s_bleu")
     assert "p§ " in shown  # some of its answers are the same
     code, _, err = command_line(capsys, *tiny)
     assert (code, "training" in err) == (0, False), "the same recipe is not trained twice"

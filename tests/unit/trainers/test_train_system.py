@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 import torch
 from own_data import RUDE, write_lines, write_manners
-from prepared import BACK, DIRECTION, command_line
+from prepared import BACK, DIRECTION, command_line, success
 from trained_tiny import trained_tiny
 
 from tstbench.datasets_scripts.catalog import load_data, parse_direction
@@ -30,15 +30,13 @@ def settings(folder):
 
 
 def test_help_lists_systems_and_scorers_and_each_its_settings(capsys):
-    code, out, _ = command_line(capsys, "train", "--help")
-    assert code == 0
+    out, _ = success(capsys, "train", "--help")
     for name in ("random-target", "delete-retrieve", "classifier", "lexicon"):
         assert f"\n  {name} " in out
     for name in SYSTEMS:
         if system_class(name).Config is not None:
             assert re.search(rf"\n  {name} +[A-Z].*\.\n", out), name
-    code, out, _ = command_line(capsys, *TRAIN[:2], "--help")
-    assert code == 0
+    out, _ = success(capsys, *TRAIN[:2], "--help")
     assert "--max-ngram VALUE" in out
     assert "the longest marker, in words (default 4)" in " ".join(out.split())
     assert "--kind" in command_line(capsys, "train", "classifier", "--help")[1]
@@ -52,8 +50,7 @@ def test_flags_win_over_the_file_and_the_file_over_the_paper(capsys, tmp_path):
         (config, {"gamma": 9.0, "smoothing": 2.5, "max_ngram": 4}),
         ((*config, "--gamma", "5", "--max-ngram", "2"), {"gamma": 5.0, "max_ngram": 2}),
     ):
-        code, out, err = command_line(capsys, *TRAIN, "--out", tmp_path / "dr", *options)
-        assert code == 0, err
+        out, _ = success(capsys, *TRAIN, "--out", tmp_path / "dr", *options)
         assert settings(tmp_path / "dr").items() >= expected.items()
         assert f"folder\t{tmp_path / 'dr'}" in out
     assert "| `gamma` | 5.0 |" in (tmp_path / "dr" / "README.md").read_text()
@@ -90,8 +87,7 @@ def test_copying_imports_no_scikit_learn(tmp_path):
 def test_a_dataset_is_each_of_its_directions_and_its_folder_one_name(tmp_path, capsys):
     out = tmp_path / "both"
     train = ("train", "delete-retrieve", "--dataset", "mini", "--name", "any", "--out", out)
-    code, _, err = command_line(capsys, *train)
-    assert code == 0, err
+    success(capsys, *train)
     for direction in (DIRECTION, BACK):
         for found in (
             find_system(str(out), parse_direction(direction)),
@@ -100,8 +96,7 @@ def test_a_dataset_is_each_of_its_directions_and_its_folder_one_name(tmp_path, c
             assert (found.card.name, found.card.directions) == ("any", (direction,))
         written = tmp_path / f"{direction.split('/')[1]}.jsonl"
         transfer = ("transfer", out, "--direction", direction, "--out", written)
-        code, _, err = command_line(capsys, *transfer)
-        assert code == 0, err
+        success(capsys, *transfer)
 
 
 def test_a_training_in_a_folder_of_the_users_removes_only_what_it_wrote(tmp_path):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from prepared import command_line
+from prepared import success
 
 from tstbench.datasets_scripts.catalog import directions_of, parse_direction
 from tstbench.datasets_scripts.load import load_training
@@ -32,22 +32,19 @@ PAPERS = [name for name in LEARNERS if system_class(name).FAMILY == "fpft"]
 def test_train_transfer_evaluate(name, tmp_path, capsys):
     model, predictions = tmp_path / "m", tmp_path / "p.jsonl"
     train = ("train", name, "--preset", "tiny", "--dataset", "mini", "--device", "cpu")
-    code, _, err = command_line(capsys, *train, "--out", model)
-    assert code == 0, err
+    success(capsys, *train, "--out", model)
     folder = model if (model / "system.json").is_file() else model / DIRECTION.split("/")[1]
     copied = load_system(folder, device="cpu").save_pretrained(tmp_path / "copy")
     assert copied.hash == SYSTEM_STORE.open(folder).hash
     written = [path for path in folder.rglob("*") if path.is_file()]
     assert not [path for path in written if path.read_bytes().startswith((b"PK", b"\x80\x02"))]
     transfer = ("transfer", model, "--direction", DIRECTION, "--device", "cpu")
-    code, _, err = command_line(capsys, *transfer, "--out", predictions)
-    assert code == 0, err
+    success(capsys, *transfer, "--out", predictions)
     rows = [json.loads(line) for line in predictions.read_text().splitlines()]
     assert all("<unk>" not in row["prediction"] for row in rows)
-    code, shown, err = command_line(
+    shown, _ = success(
         capsys, "evaluate", predictions, "--direction", DIRECTION, "--metrics", "s_bleu", "acc"
     )
-    assert code == 0, err
     assert "s-BLEU" in shown
 
 
@@ -107,8 +104,7 @@ def test_the_sweeps_of_mir_et_al_run_on_mini(tmp_path, capsys):
     text = suite_file("mir")[0].read_text("utf-8").replace('"yelp"', '"mini"')
     text = re.sub("^metrics = .*", 'metrics = ["s_bleu", "length_ratio"]', text, flags=re.M)
     (tmp_path / "mir.toml").write_text(re.sub("(?=^info)", 'preset = "tiny"\n', text, flags=re.M))
-    code, _, err = command_line(capsys, "run", tmp_path / "mir.toml")
-    assert code == 0, err
+    _, err = success(capsys, "run", tmp_path / "mir.toml")
     assert len(re.findall("^training ", err, re.M)) == 5 + 3 + 1, err
     folder = tmp_path / "mir" / "predictions" / DIRECTION
     names = sorted(file.stem for file in folder.glob("*.jsonl"))
@@ -118,10 +114,7 @@ def test_the_sweeps_of_mir_et_al_run_on_mini(tmp_path, capsys):
     assert len(set(trained.values())) == 5 + 3 + 1
     answers = {name: (folder / f"{name}.jsonl").read_text() for name in names}
     assert len({answers[name] for name in names if name.startswith("dar")}) > 2
-    code, _, err = command_line(
-        capsys, "analyze", tmp_path / "mir", "--plane", "s_bleu", "length_ratio"
-    )
-    assert code == 0, err
+    success(capsys, "analyze", tmp_path / "mir", "--plane", "s_bleu", "length_ratio")
 
 
 SENTENCES = 160  # of each style

@@ -8,7 +8,7 @@ import torch
 from answering import answering
 from hub_artefacts import ONLINE, run_user
 from places import SUPPORT
-from prepared import BACK, DIRECTION, command_line
+from prepared import BACK, DIRECTION, success
 from pydantic import Field
 from trained_tiny import trained_tiny
 from transformers import pipeline
@@ -195,8 +195,7 @@ def test_a_style_from_several_others_needs_its_source():
 def test_from_the_hub_by_its_name(folder, tmp_path, capsys):
     name = "stytrans-mini-all"
     build = ("hub", "build", tmp_path / "hub", "--datasets", "--only", name, "--systems", folder)
-    code, _, err = command_line(capsys, *build)
-    assert code == 0, err
+    success(capsys, *build)
     with answering(make_server(tmp_path / "hub")) as server:
         online = {"HF_ENDPOINT": server.url, **ONLINE}
         arguments = [f"tstbench/{name}", "positive", *SENTENCES]

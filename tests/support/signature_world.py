@@ -40,7 +40,8 @@ def make_world(factory: pytest.TempPathFactory) -> World:
     """Mini's scorers and its lexicon, a tiny chat model, word vectors, a tiny style classifier."""
     folder, home = factory.mktemp("world"), prepared_home(factory)
     make_chat_model(folder / "llm", [text.raw for _, text in TEXTS])
-    words = sorted({w.strip(".,!?") for _, t in TEXTS for w in t.clean.lower().split()} - {""})
+    forms = [form.lower().split() for _, t in TEXTS for form in (t.raw, t.clean)]
+    words = sorted({word.strip(".,!?") or word for form in forms for word in form})
     vectors = np.random.RandomState(0).randn(len(words), 8).round(4).tolist()
     lines = [f"{w} {' '.join(map(str, v))}" for w, v in zip(words, vectors, strict=True)]
     (folder / "vectors.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -84,7 +84,7 @@ def test_a_key_is_masked_however_json_writes_it():
         assert post(url, key).json() == ["...", "...", "\\..."]
 
 
-@pytest.mark.parametrize("place", ["answers", "models", "refusals"])
+@pytest.mark.parametrize("place", ["answers", "models", "refusals", "batch"])
 def test_a_key_that_a_server_repeats_is_in_no_message_and_no_file(
     place, capsys, tmp_path, monkeypatch
 ):
@@ -111,6 +111,7 @@ def test_a_key_that_a_server_repeats_is_in_no_message_and_no_file(
         code, shown, err = command_line(
             capsys, "transfer", "chat", "--model", "m", "--base-url", url, "--retries", "0",
             "--direction", "mini/negative-to-positive", "--out", out, "--concurrency", "1",
+            "--via", "batch" if place == "batch" else "chat",
         )  # fmt: skip
     assert code == (0 if place == "answers" else 2), err
     assert KEY not in shown + err

@@ -77,18 +77,6 @@ class TestMetric:
         )
         assert len(set(hand)) > 2
 
-    def test_the_module_takes_it(self, tmp_path, outputs):
-        module = pytest.importorskip("evaluate").load("metrics/joint")
-        found = module.compute(
-            predictions=outputs,
-            sources=list(tstbench.load_test_set(DIRECTION).sources),
-            references=[[] for _ in outputs],
-            direction=DIRECTION,
-            calibration=str(written(tmp_path)),
-        )
-        expected = self.measured(outputs, written(tmp_path))["joint_calibrated"].value
-        assert found["joint_calibrated"] == pytest.approx(expected, abs=1e-6)
-
     def test_the_signature_names_content_not_place(self, tmp_path, outputs):
         def signature(file):
             return str(self.measured(outputs, file)["joint_calibrated"].signature)

@@ -1,10 +1,8 @@
 """The Joint of sentences: means against SciPy's, parts, module; fluency with a language model."""
 
-import evaluate
 import numpy as np
 import pytest
 from local_chat import make_chat_model
-from places import ROOT
 from prepared import DIRECTION
 from scipy.special import expit, logit
 from scipy.stats import gmean
@@ -13,6 +11,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 import tstbench
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.measure import measure
+from tstbench.metrics.registry import families
 from tstbench.metrics.scorers.causal_lm import CausalLm, alone, as_written
 from tstbench.pipelines.meta import known
 from tstbench.pipelines.scoring import scoring
@@ -48,19 +47,10 @@ def test_it_is_the_mean_of_its_parts_and_an_empty_output_is_0():
     assert "|mean:minimum|" in str(least.signature)
 
 
-def test_the_module_takes_a_mean(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    test_set = tstbench.load_test_set(DIRECTION)
-    found = evaluate.load("metrics/joint").compute(
-        predictions=OUTPUTS,
-        sources=list(test_set.sources[:4]),
-        references=[[]] * 4,
-        direction=DIRECTION,
-        mean="geometric",
-    )
-    wanted = measured(scoring(["joint_sentence"]), ["joint_sentence"])["joint_sentence"]
-    assert found["joint_sentence"] == pytest.approx(wanted.value, abs=1e-6)
-    assert {*PARTS} < {*found}
+def test_a_module_asked_for_a_mean_or_a_calibration_scores_that():
+    asked = families()["joint"].module_metrics
+    assert asked({"mean": "minimum", "calibration": None}) == ("joint_sentence", *PARTS)
+    assert asked({"mean": None, "calibration": "mine.json"}) == ("joint_calibrated",)
 
 
 def test_fluency_reads_a_language_model_and_the_classifier(llm):

@@ -22,7 +22,7 @@ from tstbench.chat.answers import Answers, answers_folder
 from tstbench.chat.refusals import reply_of
 from tstbench.chat.settings import Handling
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.errors import InputError, LimitError, ServerError, UnknownNameError
+from tstbench.errors import InputError, LimitError, UnknownNameError
 from tstbench.files import home
 from tstbench.metrics.inputs import check_inputs
 from tstbench.metrics.llm_judge.wordings import prompt_names, wordings
@@ -163,17 +163,13 @@ def test_ones_own_prompt_file(tmp_path):
 # -- a server -------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_every_wording_is_asked_once_through_every_fault():
-    with serving(answer=middle, faults=0.3, late=60) as server:
-        handling = Handling(timeout=4.0, concurrency=8)
-        found = judged(server, handling=handling)
+def test_every_wording_is_asked_once():
+    with serving(answer=middle) as server:
+        found = judged(server)
         assert [one.value for one in found.values()] == [0.5] * 3
         # Fluency is asked about distinct outputs; every question is about one of the six here.
         assert len(server.answered) == 6 * 33
         assert set(server.answered.values()) == {1}
-        assert sum(server.injected.values()) > 20
-        assert server.most_at_once <= 8 + server.injected["late"]
         body = server.bodies[0]
         assert set(body) == {"model", "messages", "temperature", "max_tokens"}
         assert (body["model"], body["temperature"], body["max_tokens"]) == ("m", 0, 16)
@@ -184,28 +180,16 @@ def test_every_wording_is_asked_once_through_every_fault():
     assert [one.value for one in again.values()] == [0.5] * 3
 
 
-def test_what_cannot_be_read_is_left_out_and_counted_by_wording():
-    def answer(asked):
-        low, high = ends(asked)
-        if high == 100:
-            return "it is hard to say"
-        if high == 10:
-            return "11"
-        return str(low if low == 0 else (low + high) / 2)
+def partly(asked):
+    """Hard to say of one hundred people, no score out of ten; else the middle, or 0 where it is."""
+    low, high = ends(asked)
+    return {100: "it is hard to say", 10: "11"}.get(high, "0" if low == 0 else middle(asked))
 
-    with serving(answer=answer) as server:
+
+def test_what_cannot_be_read_is_left_out_and_counted():
+    with serving(answer=partly) as server:
         found = judged(server, (*JUDGED, "judge_unread"))
-    for metric in JUDGED:
-        answers = [one.answers for one in found[metric].statistics.wordings.values()]
-        assert sorted(answers, key=len) == [
-            *[{"asked": 6}] * 9,
-            *sorted(
-                [{"asked": 6, "unparsable": 6}, {"asked": 6, "out of range": 6}],
-                key=answers.index,
-            ),
-        ]
-        assert found[metric].value == pytest.approx((8 * 0.5 + 0) / 9)
-    assert found["judge_unread"].value == pytest.approx(100 * 2 / 11)
+    assert [found[m].value for m in JUDGED] == pytest.approx([(8 * 0.5 + 0) / 9] * 3)
     assert found["judge_unread"].statistics.per_sentence == pytest.approx([100 * 2 / 11] * 6)
 
 
@@ -343,12 +327,6 @@ def test_a_judge_that_cannot_be_asked(spec, said):
     assert "secret" not in str(found.value)
 
 
-def test_a_server_that_is_not_there():
-    assert judge_settings("gpt", Handling()).url == "https://api.openai.com/v1"
-    with pytest.raises(ServerError, match="cannot be reached: is a server running there"):
-        judged("http://127.0.0.1:9/v1", ["judge_style"])
-
-
 @pytest.mark.parametrize(
     ("spec", "model", "url"),
     [
@@ -363,27 +341,11 @@ def test_a_server_that_is_not_there():
 def test_an_address_stays_as_it_is_written_there_or_else_in_the_environment(
     monkeypatch, spec, model, url
 ):
+    assert judge_settings("gpt", Handling()).url == "https://api.openai.com/v1"
     monkeypatch.setenv("OPENAI_BASE_URL", "http://first/v1/")
     settings = judge_settings(spec, Handling())
     monkeypatch.setenv("OPENAI_BASE_URL", "http://second/v1")
     assert (settings.model, settings.url) == (model, url)
-
-
-def test_the_address_is_the_one_that_is_asked_and_keeps_its_answers(monkeypatch):
-    """Another server may have another model of that name: its answers are not the first's."""
-    with serving(answer=lambda asked: "1") as low, serving(answer=lambda asked: "5") as high:
-        monkeypatch.setenv("OPENAI_BASE_URL", high.url)
-        some = {"wordings": 1}
-        one, other, again = (judged(at, ["judge_fluency"], **some) for at in (low, high, low))
-        values = [found["judge_fluency"].statistics.value for found in (one, other, again)]
-        assert values[0] < values[1]
-        assert values[2] == values[0]
-        assert len(low.bodies) == len(high.bodies) == 6
-        kept = [path.read_text().splitlines() for path in answers_folder().glob("*.jsonl")]
-        about = {json.loads(lines[0])["server"] for lines in kept}
-        assert (len(kept), about) == (2, {low.url, high.url})
-        keys = [json.loads(line)["key"] for lines in kept for line in lines[1:]]
-        assert len(keys) == len({*keys}) == 12
 
 
 # -- the command line -----------------------------------------------------------------------------
@@ -423,26 +385,17 @@ def test_a_dry_run_sends_nothing_and_a_limit_loses_nothing(tmp_path, capsys):
         assert len(rows) == 40 * 9
         assert rows[0]["request"]["model"] == "m"
         assert not any(row["answered"] for row in rows)
-        tokens = sum(row["prompt_tokens"] for row in rows)
+        least = sum(row["prompt_tokens"] for row in rows) / 1e6
         assert f"360 requests to {server.url} for 360 judgements" in err
-        assert f"{tokens:,} tokens of prompts" in err
-        least = tokens / 1e6
         assert f"${least:.4f} to ${least + 2 * 16 * 360 / 1e6:.4f}" in err
-        code, _, err = command_line(
-            capsys, *command(server, tmp_path, *few, "--max-requests", "100")
-        )
-        assert code == 2
-        assert "stopped after 100 requests, before 1 more: --max-requests is 100" in err
-        assert "What was answered is kept" in err
+        said = refusal(capsys, *command(server, tmp_path, *few, "--max-requests", "100"))
+        assert "stopped after 100 requests, before 1 more: --max-requests is 100" in said
         assert len(server.bodies) == 100
-        code, shown, err = command_line(capsys, *dry)
-        assert "260 requests" in err
+        _, err = success(capsys, *dry)
         assert "100 more answered already" in err
         success(capsys, *command(server, tmp_path, *few, "--max-requests", "260"))
         assert set(server.answered.values()) == {1}
         assert len(server.answered) == 360
-        said = refusal(capsys, *command(server, tmp_path, *few, "--max-cost", "1"))
-        assert said.startswith("--max-cost: the price of 'm' is not known")
     said = refusal(capsys, "evaluate", "--baseline", "copy", "--direction", DIRECTION,
                    "--metrics", "s_bleu", "--dry-run")  # fmt: skip
     assert "none of these metrics asks a chat model" in said
@@ -474,23 +427,6 @@ def test_ctrl_c_loses_nothing(tmp_path):
         assert len(twice) <= 4  # those that were under way
 
 
-def test_the_key_is_in_no_file_and_no_message(tmp_path, capsys, monkeypatch):
-    with serving(answer=middle, key=KEY) as server:
-        given = command(server, tmp_path, "--set", "llm_judge.wordings=1", "--out", tmp_path / "r")
-        said = refusal(capsys, *given)
-        assert "wants a key, and the environment variable OPENAI_API_KEY is not set" in said
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong-and-secret")
-        said = refusal(capsys, *given)
-        assert "refuses the key in OPENAI_API_KEY" in said
-        assert "secret" not in said
-        monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        shown, err = success(capsys, *given)
-        assert KEY not in shown + err
-    files = [path for top in (home(), tmp_path / "r") for path in top.rglob("*") if path.is_file()]
-    assert len(files) > 2
-    assert not any(KEY.encode() in path.read_bytes() for path in files)
-
-
 def test_limits_hold_for_each_command_not_for_the_process():
     with serving(answer=middle) as server:
         handling = Handling(max_requests=6, concurrency=2)
@@ -500,16 +436,12 @@ def test_limits_hold_for_each_command_not_for_the_process():
         assert len(server.bodies) == 12
 
 
-def test_what_no_wording_could_read_is_in_the_report_and_below_its_table(tmp_path, capsys):
-    def answer(asked):
-        low, high = ends(asked)
-        return {100: "hard to say", 10: "11"}.get(high, str(low))
-
+def test_the_report_counts_what_no_wording_could_read_and_has_no_key(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
     out = ("--out", tmp_path / "results")
-    with serving(answer=answer) as server:
-        given = command(server, tmp_path, *out, metrics=["judge_style"])
-        code, _, err = command_line(capsys, *given)
-    assert code == 0, err
+    with serving(answer=partly, key=KEY) as server:
+        asked = command(server, tmp_path, *out, metrics=["judge_style"])
+        said = "".join(success(capsys, *asked))
     (file,) = (tmp_path / "results").glob("*/*/*/report.json")
     scores = {score["metric"]: score for score in json.loads(file.read_text())["scores"]}
     n = len(load_test_set(DIRECTION))
@@ -519,6 +451,8 @@ def test_what_no_wording_could_read_is_in_the_report_and_below_its_table(tmp_pat
     shown, _ = success(capsys, "report", tmp_path / "results", "--format", "markdown")
     assert f"{2 * n} of {11 * n:,} answers are no score" in shown
     assert f"{n} out of range (examiner {n}), {n} unparsable (percent {n})" in shown
+    files = [one for top in (home(), tmp_path) for one in top.rglob("*") if one.is_file()]
+    assert KEY.encode() not in b"".join([said.encode(), *(one.read_bytes() for one in files)])
 
 
 def test_agreement_of_each_wording_and_of_all(tmp_path, capsys):

@@ -12,7 +12,7 @@ from own_data import write_lines, write_tones
 from prepared import DIRECTION
 
 from tstbench.datasets_scripts.catalog import load_data, parse_direction
-from tstbench.datasets_scripts.load import load_test_set, load_training
+from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError
 from tstbench.metrics.base import LeftOut, draw_together
 from tstbench.metrics.inputs import check_inputs
@@ -28,8 +28,8 @@ from tstbench.metrics.registry import (
 from tstbench.metrics.scorers.artefacts import find
 from tstbench.metrics.scorers.device import Placement
 from tstbench.metrics.scorers.prepare import TRAINED, is_trained_here
-from tstbench.metrics.scorers.profile import PROFILES, Profile, Scorers
-from tstbench.metrics.scorers.roles import OURS, Found, role
+from tstbench.metrics.scorers.profile import PROFILES, Scorers
+from tstbench.metrics.scorers.roles import OURS
 from tstbench.metrics.statistics import bootstrap
 from tstbench.metrics.text import preparation
 from tstbench.pipelines.evaluate import evaluate
@@ -288,17 +288,6 @@ def in_language(code, predictions, sources, references):
     return check_inputs(predictions, sources, references, None, code)
 
 
-@pytest.mark.parametrize(
-    ("code", "text", "splits"),
-    [("zh", "这个汤很好喝", "zh"), ("de", "die Suppe war gut .", "13a")],
-)
-def test_each_language_has_its_protocol_of_bleu(scorers, code, text, splits):
-    outcome = measure(["s_bleu"], in_language(code, [text], [text], [[text]]), scorers)["s_bleu"]
-    assert outcome.value == pytest.approx(100)
-    fields = outcome.signature.as_dict()
-    assert (fields["protocol"], fields["tok"], fields["language"]) == (splits, splits, code)
-
-
 # Which ready-made scorer of a profile each metric reads that is left out.
 OF_ENGLISH = {
     "embedded": {
@@ -370,32 +359,6 @@ def test_all_ten_metrics_of_another_language(tmp_path):
     assert [one.metric for one in system.report.left_out] == [
         *("multi_bleu", "s_bert", "r_bert", "multi_bert", "cola", "joint_calibrated"),
     ]
-
-
-def test_a_scorer_is_looked_up_before_it_is_loaded(monkeypatch):
-    calls = []
-
-    def find(spec, direction, placement):
-        calls.append(("find", spec))
-        return Found("toy", "0" * 64, lambda: calls.append(("load", spec)))
-
-    monkeypatch.setattr(
-        "tstbench.metrics.scorers.profile.role",
-        lambda name: dataclasses.replace(role("encoder"), find=find, default="mine"),
-    )
-    scorers = Scorers(Profile("toy", {}), None)
-    scorers.find("encoder")
-    scorers.find("encoder")
-    assert calls == [("find", "mine")]
-    scorers.load("encoder")
-    assert calls == [("find", "mine"), ("load", "mine")]
-
-
-def test_systems_learn_from_texts_cleaned_as_the_language_asks(tmp_path):
-    load_data(write_tones(tmp_path))
-    data = load_training("tones/rude-to-polite")
-    assert data.cleaning == "plain-v1"
-    assert "Hau ab !" in data.train.source  # English rules would join the mark
 
 
 def test_a_classifier_of_other_styles_is_refused_when_it_is_found(prepared, inputs):

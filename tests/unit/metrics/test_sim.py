@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tstbench.metrics.scorers.encoder import load_encoder
-from tstbench.metrics.scorers.encoder_files import EMBEDDED_ENCODER, encoder_folder
 from tstbench.metrics.sim.sim import FAMILY, SimOptions
 from tstbench.metrics.statistics import mean_statistics
 
@@ -16,32 +15,18 @@ def similarity(predictions, against, encoder, reduce="max"):
     return mean_statistics(FAMILY.compared(predictions, against, options, encoder))
 
 
-@pytest.fixture(scope="module")
-def theirs():
-    """The package's model with the pooling and normalisation of the model's card."""
+def test_values_are_those_of_sentence_transformers(test_set):
+    """The package's model, with the pooling and normalisation of the model's card."""
     library = pytest.importorskip("sentence_transformers")
-    from sentence_transformers import models
-
-    folder = str(encoder_folder(EMBEDDED_ENCODER))
-    words = models.Transformer(folder, max_seq_length=256)
-    pooling = models.Pooling(words.get_word_embedding_dimension(), pooling_mode="mean")
-    return library.SentenceTransformer(modules=[words, pooling, models.Normalize()], device="cpu")
-
-
-def test_values_are_those_of_sentence_transformers(test_set, theirs):
     predictions = [*test_set.sources[1:], "What a surprise!"]
     against = [some[: i % 4] for i, some in enumerate(test_set.references)]
-    found = similarity(predictions, against, load_encoder())
+    encoder = load_encoder()
+    found = similarity(predictions, against, encoder).per_sentence
+    model = library.SentenceTransformer(str(encoder.folder), device="cpu")
     for i, (one, some) in enumerate(zip(predictions, against, strict=True)):
-        if not some:
-            assert np.isnan(found.per_sentence[i])
-            continue
-        vectors = theirs.encode([one, *some])
-        assert found.per_sentence[i] == pytest.approx((vectors[1:] @ vectors[0]).max(), abs=2e-6)
-    mean = similarity(predictions, against, load_encoder(), "mean")
-    vectors = theirs.encode([predictions[3], *against[3]])
-    assert mean.per_sentence[3] == pytest.approx((vectors[1:] @ vectors[0]).mean(), abs=2e-6)
-    assert found.value == pytest.approx(np.nanmean(found.per_sentence))
+        vectors = model.encode([one, *some], normalize_embeddings=True)
+        wanted = max(vectors[1:] @ vectors[0], default=np.nan)
+        assert found[i] == pytest.approx(wanted, abs=2e-6, nan_ok=True)
 
 
 def test_edges(test_set):

@@ -9,12 +9,11 @@ from unicodedata import normalize
 
 import numpy as np
 import pytest
-from local_chat import make_chat_model
 from nltk.tokenize import NLTKWordTokenizer
 from nltk.translate.bleu_score import corpus_bleu
-from prepared import prepared_home, success
+from prepared import success
+from signature_world import make_world
 from suite_runs import run
-from tiny_models import make_bleurt
 from trap_sentences import DIRECTION, GLAD, GRIM, ROWS, TEXTS, column, references, write_traps
 
 from tstbench.datasets_scripts import cleaning
@@ -28,7 +27,6 @@ from tstbench.metrics.measure import measure, needs
 from tstbench.metrics.naturalness.naturalness import _learned
 from tstbench.metrics.options import choices
 from tstbench.metrics.registry import METRICS
-from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.pipelines.report import read_report
 
 MINI = parse_direction("mini/negative-to-positive")
@@ -37,23 +35,6 @@ SETTINGS |= {name: {"protocol": "cleaned"} for name in ("bertscore", "cola", "pp
 BLEU = ("s_bleu", "r_bleu", "multi_bleu", "joint")  # its protocols read raw text
 JUDGED = tuple(name for name in METRICS if name.startswith("judge_"))
 CLEANED = tuple(name for name in METRICS if name not in (*BLEU, *JUDGED))
-# By what its name begins with, which columns a metric reads besides predictions.
-READS = {
-    "s_": {"sources"},
-    "r_": {"references"},
-    "multi_": {"references"},
-    "naturalness_unigram": {"sources", "references"},
-    "naturalness_neural": {"sources", "references"},
-    "cps": {"sources"},
-    "sti": {"sources"},
-    "joint_calibrated": {"sources"},
-    "joint_sentence": {"sources"},
-    "length_ratio": {"sources"},
-    "copy_rate": {"sources"},
-    "naturalness_lm": {"sources"},
-    "logprop": {"sources"},
-    **{name: set() for name in ("acc", "cola", "ppl", "lm_ppl", "fluency", "target_style")},
-}
 
 
 @pytest.mark.parametrize(("trap", "text"), TEXTS)
@@ -73,28 +54,14 @@ def test_the_traps_are_traps():
 
 
 @pytest.fixture(scope="module")
-def all_scorers(tmp_path_factory):
-    """All of mini's, and word vectors and a language model that know the words of the traps."""
-    folder = tmp_path_factory.mktemp("scorers")
-    make_chat_model(folder / "llm", [text.raw for _, text in TEXTS])
-    words = sorted(
-        {w for _, t in TEXTS for form in (t.raw, t.clean) for w in tokens(form)}
-        | {w for _, t in TEXTS for form in (t.raw, t.clean) for w in form.lower().split()}
-    )
-    vectors = np.random.RandomState(0).randn(len(words), 8).round(4)
-    lines = [f"{w} {' '.join(map(str, v))}" for w, v in zip(words, vectors.tolist(), strict=True)]
-    (folder / "vectors.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    chosen = [f"causal_lm={folder / 'llm'}", f"word_vectors={folder / 'vectors.txt'}"]
-    home = prepared_home(tmp_path_factory)
-    chosen.append(f"bleurt={make_bleurt(folder / 'bleurt')}")
-    chosen.append("judge=m@http://127.0.0.1:9/v1")
-    return home, Scorers(PROFILES["embedded"].with_scorers(chosen), MINI)
+def made(tmp_path_factory):
+    return make_world(tmp_path_factory)
 
 
 @pytest.fixture
-def scorers(all_scorers, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(all_scorers[0]))
-    return all_scorers[1]
+def scorers(made, monkeypatch):
+    monkeypatch.setenv("TSTBENCH_HOME", str(made.home))
+    return made.scorers()
 
 
 def tokens(text):
@@ -161,7 +128,8 @@ def test_every_metric_cleans_what_it_reads(scorers):
 
 
 def reads(name):
-    return READS[next(begin for begin in READS if name.startswith(begin))]
+    learned = {"references"} if name in ("naturalness_unigram", "naturalness_neural") else set()
+    return {*METRICS[name].reads} - {"direction"} | learned
 
 
 def test_what_a_judge_is_asked_is_clean(scorers):

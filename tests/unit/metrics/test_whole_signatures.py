@@ -50,16 +50,20 @@ LOGPROP = (
 )
 WORDS = "mask:none|text:paper-v1+words"
 VECTORS = "vectors:{word_vectors}"
-RAW = "norm:raw|unknown:skip"
+RAW = "|empty:zero|norm:raw|unknown:skip"
 NATURAL = "seed:0|text:paper-v1+lower|empty:miss|cohort:{cohort}"
+TWO = {"s": "source", "r": "first"}
+
+
+def views(measure, before, after="", of=TWO | {"multi": "0-4"}):
+    """Against the source, the first reference, and all of them."""
+    return {f"{view}_{measure}": f"{before}|refs:{refs}{after}" for view, refs in of.items()}
+
+
 FIELDS = {
     "acc": "classifier:{classifier}|text:paper-v1+lower|empty:miss",
-    "s_bleu": f"{BLEU}|refs:source",
-    "r_bleu": f"{BLEU}|refs:first",
-    "multi_bleu": f"{BLEU}|refs:0-4",
-    "s_bert": f"{BERT}|refs:source",
-    "r_bert": f"{BERT}|refs:first",
-    "multi_bert": f"{BERT}|refs:0-4",
+    **views("bleu", BLEU),
+    **views("bert", BERT),
     "ppl": "lm:{language_model}|norm:words|protocol:paper|text:fold+lower+nltk",
     "cola": "classifier:{acceptability}|protocol:paper|text:fold+lower|empty:miss",
     "joint": "bleu:multi_bleu|weights:1,1,1|classifier:{classifier}|acc.text:paper-v1+lower"
@@ -86,29 +90,17 @@ FIELDS = {
     "sti": "classifier:{classifier}|ground:uniform|temperature:1|text:paper-v1+lower"
     "|empty:0-or-less",
     "target_style": "classifier:{classifier}|temperature:1|text:paper-v1+lower|empty:0",
-    "s_sim": f"{SIM}|refs:source|empty:zero",
-    "r_sim": f"{SIM}|refs:first|empty:zero",
-    "multi_sim": f"{SIM}|refs:0-4|empty:zero",
-    "s_chrf": f"{CHRF}|refs:source",
-    "r_chrf": f"{CHRF}|refs:first",
-    "multi_chrf": f"{CHRF}|refs:0-4",
+    **views("sim", SIM, "|empty:zero"),
+    **views("chrf", CHRF),
     "length_ratio": "text:paper-v1+lower+13a|empty:no-words",
     "copy_rate": "equal:letters|text:paper-v1+nfc",
-    "s_wmd": f"{VECTORS}|{WORDS}|refs:source|empty:farthest|norm:unit|unknown:skip",
-    "r_wmd": f"{VECTORS}|{WORDS}|refs:first|empty:farthest|norm:unit|unknown:skip",
-    "s_meteor": f"{WORDS}+nfc|refs:source|empty:zero|stages:exact+stem",
-    "r_meteor": f"{WORDS}+nfc|refs:first|empty:zero|stages:exact+stem",
-    "s_embedding_average": f"{VECTORS}|{WORDS}|refs:source|empty:zero|{RAW}",
-    "r_embedding_average": f"{VECTORS}|{WORDS}|refs:first|empty:zero|{RAW}",
-    "s_greedy_matching": f"{VECTORS}|{WORDS}|refs:source|empty:zero|{RAW}",
-    "r_greedy_matching": f"{VECTORS}|{WORDS}|refs:first|empty:zero|{RAW}",
-    "s_vector_extrema": f"{VECTORS}|{WORDS}|refs:source|empty:zero|{RAW}",
-    "r_vector_extrema": f"{VECTORS}|{WORDS}|refs:first|empty:zero|{RAW}",
-    "s_sentence_bleu": f"{WORDS}+nfc|refs:source|empty:zero|zero:0.01",
-    "r_sentence_bleu": f"{WORDS}+nfc|refs:first|empty:zero|zero:0.01",
-    "s_meaning": f"{MEANING}|refs:source|empty:zero",
-    "r_meaning": f"{MEANING}|refs:first|empty:zero",
-    "multi_meaning": f"{MEANING}|refs:0-4|empty:zero",
+    **views("wmd", f"{VECTORS}|{WORDS}", "|empty:farthest|norm:unit|unknown:skip", TWO),
+    **views("meteor", f"{WORDS}+nfc", "|empty:zero|stages:exact+stem", TWO),
+    **views("embedding_average", f"{VECTORS}|{WORDS}", RAW, TWO),
+    **views("greedy_matching", f"{VECTORS}|{WORDS}", RAW, TWO),
+    **views("vector_extrema", f"{VECTORS}|{WORDS}", RAW, TWO),
+    **views("sentence_bleu", f"{WORDS}+nfc", "|empty:zero|zero:0.01", TWO),
+    **views("meaning", MEANING, "|empty:zero"),
     "cps": "encoder:{encoder}|layer:2|mask:none|text:paper-v1|empty:zero",
     "naturalness_unigram": f"human:sources+references|folds:10|C:1.0|{NATURAL}",
     "naturalness_neural": "encoder:{encoder}|layer:2|human:sources+references|folds:10|C:0.01"
@@ -116,9 +108,7 @@ FIELDS = {
     "naturalness_lm": "lm:{cleaned_language_model}|source_lm:{source_language_model}|mixture:styles"
     "|norm:words+1|text:paper-v1+lower+13a|empty:miss",
     "fluency": "classifier:{acceptability}|text:paper-v1|empty:zero",
-    "s_bleurt": f"{BLEURT}|refs:source",
-    "r_bleurt": f"{BLEURT}|refs:first",
-    "multi_bleurt": f"{BLEURT}|refs:0-4",
+    **views("bleurt", BLEURT),
 }
 # Each role's scorer here; after it come twelve digits of its hash.
 NAMES = {
@@ -253,7 +243,16 @@ USUAL = {
 }  # what must be chosen for an option to matter
 
 
-def test_no_option_is_without_a_case():
+def test_nothing_that_can_move_a_number_is_without_a_case():
+    """Of a scorer, ``load`` loads what the others identify; ``on_device`` says whether the type is
+    stated. All that scoring takes is below.
+    """
+    for taken, names in (
+        (Found, "name hash fields load on_device"),
+        (Scoring, "metrics profile choices placement"),
+        (Profile, "name scorers options"),
+    ):
+        assert {field.name for field in dataclasses.fields(taken)} == {*names.split()}
     declared = {
         (name, field.name)
         for name, family in families().items()
@@ -333,12 +332,6 @@ def asked(made):
 def needed(scorers):
     """Metric to the roles that it, or a part of it, uses."""
     return {m: {need.role for need in needs([m], given(), scorers)} for m in METRICS}
-
-
-def test_no_field_of_a_scorer_is_without_a_case():
-    """``load`` loads what the others identify; ``on_device`` says whether the type is stated."""
-    fields = {field.name for field in dataclasses.fields(Found)}
-    assert fields == {"name", "hash", "fields", "load", "on_device"}
 
 
 @pytest.mark.parametrize(
@@ -452,14 +445,6 @@ def test_what_compares_systems_says_which(world):
     new = said(world.scorers(), systems=Cohort.of({"mine": texts, "other": texts}))
     moved = {metric for metric in METRICS if usual[metric] != new[metric]}
     assert moved == {metric for metric, facts in METRICS.items() if facts.compares_systems}
-    assert moved == {"naturalness_unigram", "naturalness_neural"}
-
-
-def test_everything_that_scoring_takes_has_a_case():
-    """Metrics and scorers by name, options, and where they run: all of them above."""
-    fields = {field.name for field in dataclasses.fields(Scoring)}
-    assert fields == {"metrics", "profile", "choices", "placement"}
-    assert {field.name for field in dataclasses.fields(Profile)} == {"name", "scorers", "options"}
 
 
 # -- recipes -------------------------------------------------------------------------------------

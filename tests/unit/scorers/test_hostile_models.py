@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 
 import pytest
 from prepared import command_line
@@ -24,10 +25,7 @@ def edit(path, **changes):
 @pytest.fixture(params=["needs its code", "offers its code"])
 def hostile(tiny_bert, tmp_path, request, monkeypatch):
     """A folder whose code leaves a mark; transformers would ask, and somebody would say yes."""
-    folder, marker = tmp_path / "model", tmp_path / "mark"
-    folder.mkdir()
-    for file in tiny_bert.iterdir():
-        (folder / file.name).write_bytes(file.read_bytes())
+    folder, marker = shutil.copytree(tiny_bert, tmp_path / "model"), tmp_path / "mark"
     (folder / "evil.py").write_text(CODE.format(marker=str(marker)))
     mapped = dict.fromkeys(MAPPED, "evil.Evil")
     kind = "bert" if request.param == "offers its code" else "evil"

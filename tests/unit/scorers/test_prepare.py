@@ -282,6 +282,11 @@ def test_the_split_that_was_asked_for_is_in_name_header_and_signature(prepared):
     assert {made[0].hash} & {one.hash for one in prepare(direction, EMBEDDED, ["acc"])} == set()
     with pytest.raises(UnknownNameError, match="train, validation"):
         prepare(direction, EMBEDDED.with_scorers("classifier=linear@trian"), ["acc"])
+    # As the paper profile's ``train`` on data of one's own that have none.
+    paper = PROFILES["paper"].with_scorers(["language_model=kn5@trian"])
+    said = "training split of mini 'trian'.* The profile paper.* language_model=kn5@trian; for an"
+    with pytest.raises(UnknownNameError, match=said):
+        prepare(direction, paper, ["ppl"])
     with pytest.raises(InputError, match="followed by a split"):
         EMBEDDED.with_scorers("classifier=linear@")
 
@@ -303,15 +308,6 @@ def test_a_module_scores_with_what_the_command_would_train(prepared):
     texts = {"predictions": test_set.sources, "sources": test_set.sources}
     found = compute("acc", **texts, direction=DIRECTION)
     assert f"linear:mini#{before[:12]}" in found["details"]["acc"]["signature"]
-
-
-def test_a_split_that_a_profile_asks_for_in_vain_is_said_to_be_the_profiles(tstbench_home):
-    """As the paper profile's ``train`` on data of one's own that have none."""
-    direction, paper = parse_direction(DIRECTION), PROFILES["paper"]
-    other = paper.with_scorers(["language_model=kn5@trian"])
-    said = "training split of mini 'trian'.* The profile paper.* language_model=kn5@trian; for an"
-    with pytest.raises(UnknownNameError, match=said):
-        prepare(direction, other, ["ppl"])
 
 
 # -- without the sentences of a study --------------------------------------------------------------

@@ -11,12 +11,12 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from answering import answering
 from hub_double import CREATED, DoubleHandler, HubDouble
 
 from tstbench.pipelines.hub.serve import AnswerError
@@ -154,16 +154,11 @@ class HubWithJobs(HubDouble):
 @contextmanager
 def running() -> Iterator[HubWithJobs]:
     """A Hub with machines, until the block ends."""
-    with tempfile.TemporaryDirectory() as folder:
-        server = HubWithJobs(Path(folder))
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield server
-        finally:
-            for job in server.machines.jobs.values():
-                job.process.kill()
-                job.process.wait()
-            server.shutdown()
-            thread.join()
-            server.server_close()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        answering(HubWithJobs(Path(folder))) as server,
+    ):
+        yield server
+        for job in server.machines.jobs.values():
+            job.process.kill()
+            job.process.wait()

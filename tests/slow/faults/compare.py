@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,15 +34,12 @@ Tree = dict[str, Found]
 
 def tree_of(root: Path) -> Tree:
     """Everything below a folder by path; see :func:`differences`."""
-    return dict(_entries(root))
-
-
-def _entries(root: Path) -> Iterator[tuple[str, Found]]:
+    tree = {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
-        if _OF_OTHERS.fullmatch(name) or _is_trial(path, name):
-            continue
-        yield name, Found(path.lstat().st_mode & 0o7777, _content(path, name))
+        if not _OF_OTHERS.fullmatch(name) and not _is_trial(path, name):
+            tree[name] = Found(path.lstat().st_mode & 0o7777, _content(path, name))
+    return tree
 
 
 def _is_trial(path: Path, name: str) -> bool:

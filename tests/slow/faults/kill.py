@@ -120,25 +120,28 @@ class Ended:
         return self.events[-1] if self.events else "nothing"
 
 
-def launch(
-    argv: tuple[str, ...], place: Place, fault: Fault, more: Mapping[str, str]
-) -> subprocess.Popen[str]:
-    """Start ``tstbench`` in a process group of its own."""
+def run(
+    argv: tuple[str, ...],
+    place: Place,
+    fault: Fault = NOTHING,
+    more: Mapping[str, str] | None = None,
+) -> Ended:
+    """Run ``tstbench`` in a process group of its own, to its end, however that comes.
+
+    What it started ends with it, and it is killed after ``LIMIT`` seconds.
+    """
+    began = time.monotonic()
     place.log.unlink(missing_ok=True)
-    return subprocess.Popen(
+    process = subprocess.Popen(
         (sys.executable, "-m", "tstbench", *argv),
         cwd=place.work,
-        env=place.environment(more) | fault.variables(place.log),
+        env=place.environment(more or {}) | fault.variables(place.log),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
-
-
-def finish(process: subprocess.Popen[str], place: Place, fault: Fault, began: float) -> Ended:
-    """Wait for a process and everything that it started; it is killed after ``LIMIT`` seconds."""
     try:
         out, err = process.communicate(timeout=LIMIT if fault.after is None else fault.after)
     except subprocess.TimeoutExpired:
@@ -154,14 +157,3 @@ def finish(process: subprocess.Popen[str], place: Place, fault: Fault, began: fl
         os.killpg(process.pid, signal.SIGKILL)
     lines = place.log.read_text("utf-8").splitlines() if place.log.exists() else []
     return Ended(process.returncode, out, err, tuple(lines), seconds)
-
-
-def run(
-    argv: tuple[str, ...],
-    place: Place,
-    fault: Fault = NOTHING,
-    more: Mapping[str, str] | None = None,
-) -> Ended:
-    """Run ``tstbench`` to its end, however that comes."""
-    began = time.monotonic()
-    return finish(launch(argv, place, fault, more or {}), place, fault, began)

@@ -1,6 +1,5 @@
 """A suite by Hub Jobs, through the real client: what one process would have left, to the byte."""
 
-import filecmp
 import json
 import os
 import signal
@@ -12,6 +11,7 @@ import pytest
 from hub_double import TOKEN
 from hub_jobs import running
 from prepared import DIRECTION, prepared_home
+from suite_runs import check_equal, of_ones_own
 
 from tstbench.pipelines.hub_jobs import is_here
 from tstbench.pipelines.jobs import Job
@@ -58,17 +58,6 @@ def suite(tmp_path, tmp_path_factory, monkeypatch):
     return tmp_path / "suite.toml"
 
 
-def files(folder, *without):
-    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    return sorted(path for path in found if path.parts[0] not in without)
-
-
-def check_equal(one, by_the_hub):
-    names = files(one)
-    assert names == files(by_the_hub, "logs")
-    assert filecmp.cmpfiles(one, by_the_hub, names, shallow=False)[1:] == ([], [])
-
-
 def test_the_hubs_machines_leave_what_one_process_leaves(suite, hub):
     there = suite.parent / "results"
     code, out, err = tstbench("run", suite, *STORAGE)
@@ -90,19 +79,14 @@ def test_the_hubs_machines_leave_what_one_process_leaves(suite, hub):
     there.rename(suite.parent / "by-the-hub")
     code, alone, err = tstbench("run", suite)
     assert (code, alone) == (0, out), err
-    check_equal(there, suite.parent / "by-the-hub")
+    check_equal(there, suite.parent / "by-the-hub", but="logs")
     before = len(hub.machines.jobs)
     code, again, err = tstbench("run", suite, *STORAGE)
     assert (code, again, len(hub.machines.jobs)) == (0, out, before), err  # nothing is left to do
 
 
 def test_a_dataset_and_outputs_of_ones_own_travel(suite, hub, manners, monkeypatch):
-    suite.write_text(
-        'metrics = ["acc", "s_bleu"]\ndirections = ["manners"]\n[[system]]\nsystem = "copy"\n'
-        '[[system]]\ninfo = { name = "numbered" }\n'
-        'outputs = { "manners/rude-to-polite" = "numbered.txt" }\n'
-    )
-    (suite.parent / "numbered.txt").write_text("1. yes\n2. no\n")
+    of_ones_own(suite)
     monkeypatch.setenv("TSTBENCH_DATA", str(manners))
     there = suite.parent / "results"
     code, _, err = tstbench("run", suite, *STORAGE)
@@ -110,7 +94,7 @@ def test_a_dataset_and_outputs_of_ones_own_travel(suite, hub, manners, monkeypat
     assert len(hub.machines.jobs) >= 3
     there.rename(suite.parent / "by-the-hub")
     assert tstbench("run", suite)[0] == 0
-    check_equal(there, suite.parent / "by-the-hub")
+    check_equal(there, suite.parent / "by-the-hub", but="logs")
 
 
 def test_a_dry_run_says_what_each_job_takes_and_starts_none(suite, hub):

@@ -1,14 +1,14 @@
 """A suite on two nodes: what one process would have left, to the byte."""
 
-import filecmp
 import json
 import shutil
 from hashlib import sha256
 
 import pytest
 from chat_server import serving
-from prepared import BACK, DIRECTION, command_line, prepared_home, success
+from prepared import BACK, DIRECTION, command_line, prepared_home, refusal, success
 from ray_nodes import ray_nodes
+from suite_runs import check_equal, of_ones_own
 
 SUITE = f"""
 metrics = ["acc", "s_bleu", "naturalness_unigram"]
@@ -25,27 +25,17 @@ system = "reference-2"
 """
 
 
-def files(folder):
-    found = (path for path in folder.rglob("*") if path.is_file())
-    return sorted(path.relative_to(folder) for path in found)
-
-
 def tables(out):
     """Those of the directions; one that is over earlier is shown earlier."""
     return sorted(out.split("mini/"))
 
 
-def check_equal(one, other):
-    assert files(one) == files(other)
-    _, differ, wrong = filecmp.cmpfiles(one, other, files(one), shallow=False)
-    assert (differ, wrong) == ([], [])
-
-
 @pytest.fixture(scope="module")
-def nodes(tmp_path_factory):
+def cluster(tmp_path_factory):
+    """The options that send a suite to two nodes."""
     home = {"TSTBENCH_HOME": str(tmp_path_factory.mktemp("nodes") / "home")}
-    with ray_nodes(home, home) as cluster:
-        yield cluster
+    with ray_nodes(home, home) as nodes:
+        yield ("--engine", "ray", "--address", nodes.address)
 
 
 @pytest.fixture
@@ -57,8 +47,7 @@ def suite(tmp_path, tmp_path_factory, monkeypatch):
     return tmp_path / "suite.toml"
 
 
-def test_two_nodes_leave_what_one_process_leaves(suite, nodes, capsys):
-    cluster = ("--engine", "ray", "--address", nodes.address)
+def test_two_nodes_leave_what_one_process_leaves(suite, cluster, capsys):
     out, err = success(capsys, "run", suite, *cluster)
     done = [line.split(", ")[0] for line in err.splitlines() if line.startswith("done: ")]
     jobs = [f"done: {kind} {d} {s}" for d in (DIRECTION, BACK) for kind, s in JOBS]
@@ -67,11 +56,10 @@ def test_two_nodes_leave_what_one_process_leaves(suite, nodes, capsys):
     assert f"{DIRECTION}: scored 3 of 3 systems; kept 0 scores, computed 9" in err
     there = suite.parent / "results"
     there.rename(suite.parent / "by-ray")
-    code, alone, err = command_line(capsys, "run", suite)
-    assert (code, tables(alone)) == (0, tables(out)), err
+    assert tables(success(capsys, "run", suite)[0]) == tables(out)
     check_equal(there, suite.parent / "by-ray")
-    code, again, err = command_line(capsys, "run", suite, *cluster)
-    assert (code, tables(again)) == (0, tables(out)), err
+    again, err = success(capsys, "run", suite, *cluster)
+    assert tables(again) == tables(out)
     assert err.count("computed 0") == 2
     assert not [line for line in err.splitlines() if line.startswith("done: score")]
 
@@ -100,20 +88,18 @@ JOBS = [
         ("memory = 4000", "takes 1 CPUs, 4000.0 GiB of memory, and no node"),
     ],
 )
-def test_what_no_node_has_is_named_before_anything_runs(resources, named, suite, nodes, capsys):
+def test_what_no_node_has_is_named_before_anything_runs(resources, named, suite, cluster, capsys):
     suite.write_text(SUITE.replace('"copy"', f'"copy"\nresources = {{ {resources} }}'))
-    code, _, err = command_line(capsys, "run", suite, "--engine", "ray", "--address", nodes.address)
-    assert code == 2
-    assert f"transfer {DIRECTION} copy {named}" in err
+    assert f"transfer {DIRECTION} copy {named}" in refusal(capsys, "run", suite, *cluster)
     assert not list((suite.parent / "results").rglob("*.json*"))
 
 
-def test_what_fails_there_is_left_out_with_its_log_and_the_rest_is_done(suite, nodes, capsys):
+def test_what_fails_there_is_left_out_with_its_log_and_the_rest_is_done(suite, cluster, capsys):
     code, _, err = command_line(capsys, "run", suite)
     reports = [suite.parent / "results" / d / "copy" / "report.json" for d in (DIRECTION, BACK)]
     for report in reports:
         report.write_text('{"schema_version": 99}')  # of a later version: never overwritten
-    code, _, err = command_line(capsys, "run", suite, "--engine", "ray", "--address", nodes.address)
+    code, _, err = command_line(capsys, "run", suite, *cluster)
     assert code == 1
     assert "2 of 6 cells were left out" in err
     for direction, report in zip((DIRECTION, BACK), reports, strict=True):
@@ -129,11 +115,11 @@ def test_what_fails_there_is_left_out_with_its_log_and_the_rest_is_done(suite, n
         assert json.loads(report.read_text()) == {"schema_version": 99}
 
 
-def test_what_a_storage_has_lost_is_left_out_and_the_rest_is_done(suite, nodes, capsys):
+def test_what_a_storage_has_lost_is_left_out_and_the_rest_is_done(suite, cluster, capsys):
     tail = f'metrics = ["s_bleu"]\ndirections = ["{DIRECTION}"]\n'
     suite.write_text(f'{tail}[[system]]\nsystem = "copy"\n[[system]]\nsystem = "reference-2"\n')
     storage, results = suite.parent / "storage", suite.parent / "results"
-    options = ("--engine", "ray", "--address", nodes.address, "--storage", storage.as_uri())
+    options = (*cluster, "--storage", storage.as_uri())
     success(capsys, "run", suite, *options)
     report = (results / DIRECTION / "copy" / "report.json").read_bytes()
     shutil.rmtree(results)  # but the nodes have them
@@ -148,26 +134,17 @@ def test_what_a_storage_has_lost_is_left_out_and_the_rest_is_done(suite, nodes, 
 
 
 def test_an_address_that_nobody_answers_and_one_without_an_engine(suite, capsys):
-    code, _, err = command_line(capsys, "run", suite, "--engine", "ray", "--address", "127.0.0.1:9")
-    assert code == 2
-    assert "nobody answers at 127.0.0.1:9" in err
-    code, _, err = command_line(capsys, "run", suite, "--address", "127.0.0.1:9")
-    assert code == 2
-    assert "add --engine ray" in err
+    nobody = ("run", suite, "--address", "127.0.0.1:9")
+    assert "nobody answers at 127.0.0.1:9" in refusal(capsys, *nobody, "--engine", "ray")
+    assert "add --engine ray" in refusal(capsys, *nobody)
 
 
 def test_a_dataset_of_ones_own_reaches_the_nodes_with_a_disk_and_without(
-    suite, nodes, manners, capsys, monkeypatch
+    suite, cluster, manners, capsys, monkeypatch
 ):
     """What looks wrong with outputs is said as in one process."""
-    suite.write_text(
-        'metrics = ["acc", "s_bleu"]\ndirections = ["manners"]\n[[system]]\nsystem = "copy"\n'
-        '[[system]]\ninfo = { name = "numbered" }\n'
-        'outputs = { "manners/rude-to-polite" = "numbered.txt" }\n'
-    )
-    (suite.parent / "numbered.txt").write_text("1. yes\n2. no\n")
+    of_ones_own(suite)
     monkeypatch.setenv("TSTBENCH_DATA", str(manners))
-    cluster = ("--engine", "ray", "--address", nodes.address)
     storage = ("--storage", (suite.parent / "bucket").as_uri())
     said = {}
     for way, options in (("alone", ()), ("disk", cluster), ("storage", (*cluster, *storage))):
@@ -180,33 +157,30 @@ def test_a_dataset_of_ones_own_reaches_the_nodes_with_a_disk_and_without(
 
 
 def test_a_trained_folder_beside_the_suite_rewrites_here_if_no_disk_is_shared(
-    suite, nodes, capsys, monkeypatch, tmp_path_factory
+    suite, cluster, capsys, monkeypatch, tmp_path_factory
 ):
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     train = ("train", "delete-retrieve", "--direction", DIRECTION, "--out", suite.parent / "mine")
-    assert command_line(capsys, *train)[0] == 0
+    success(capsys, *train)
     suite.write_text(
         f'metrics = ["s_bleu"]\ndirections = ["{DIRECTION}"]\n[[system]]\nsystem = "mine"\n'
     )
     storage = ("--storage", (suite.parent / "bucket").as_uri())
-    cluster = ("--engine", "ray", "--address", nodes.address, *storage)
-    _, err = success(capsys, "run", suite, *cluster)
+    _, err = success(capsys, "run", suite, *cluster, *storage)
     assert "done: score" in err
     assert "done: transfer" not in err  # of no other machine
     shutil.move(suite.parent / "results", suite.parent / "by-ray")
-    assert command_line(capsys, "run", suite)[0] == 0
+    success(capsys, "run", suite)
     check_equal(suite.parent / "results", suite.parent / "by-ray")
 
 
-def test_a_training_of_hours_that_nobody_agreed_to_is_left_out(suite, nodes, capsys):
+def test_a_training_of_hours_that_nobody_agreed_to_is_left_out(suite, cluster, capsys):
     for line in ("", 'device = "cpu"\n'):
         suite.write_text(
             f'{line}metrics = ["s_bleu"]\ndirections = ["{DIRECTION}"]\n'
             '[[system]]\nsystem = "stytrans"\n[[system]]\nsystem = "copy"\n'
         )
-        code, _, err = command_line(
-            capsys, "run", suite, "--engine", "ray", "--address", nodes.address
-        )
+        code, _, err = command_line(capsys, "run", suite, *cluster)
         assert code == 1, err
         left = f"left out: stytrans on {DIRECTION}: stytrans is not trained for {DIRECTION}"
         assert err.count(left) == 1
@@ -216,8 +190,7 @@ def test_a_training_of_hours_that_nobody_agreed_to_is_left_out(suite, nodes, cap
         shutil.rmtree(suite.parent / "results")
 
 
-def test_a_server_is_asked_from_here(suite, nodes, capsys, monkeypatch):
-    cluster = ("--engine", "ray", "--address", nodes.address)
+def test_a_server_is_asked_from_here(suite, cluster, capsys, monkeypatch):
     tail = f'metrics = ["s_bleu"]\ndirections = ["{DIRECTION}"]\n'
     suite.write_text(f'{tail}[[system]]\nsystem = "chatgpt"\n[[system]]\nsystem = "copy"\n')
     monkeypatch.setenv("OPENAI_API_KEY", "sk-here-only")

@@ -194,11 +194,6 @@ def model(tmp_path_factory):
     return make_model(tmp_path_factory.mktemp("harness") / "model")
 
 
-@pytest.fixture
-def home(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
-
-
 def evaluated(capsys, log, out):
     """What ``tstbench evaluate`` says of the predictions in a log."""
     success(capsys, "harness", log, "--out", out, "--name", "it")
@@ -209,7 +204,7 @@ def evaluated(capsys, log, out):
 
 
 @needs("inspect_ai")
-def test_inspect_reports_our_numbers(model, home, tmp_path, capsys, monkeypatch):
+def test_inspect_reports_our_numbers(model, prepared, tmp_path, capsys, monkeypatch):
     import inspect_ai
 
     monkeypatch.setenv("INSPECT_LOG_DIR", str(tmp_path / "logs"))
@@ -243,7 +238,7 @@ def test_a_log_with_a_sentence_twice_is_of_two_runs(tmp_path):
 
 
 @needs("lm_eval")
-def test_lm_eval_reports_our_numbers(model, home, tmp_path, capsys):
+def test_lm_eval_reports_our_numbers(model, prepared, tmp_path, capsys):
     import lm_eval
     from lm_eval.tasks import TaskManager
 

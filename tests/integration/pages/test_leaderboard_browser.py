@@ -37,7 +37,7 @@ def url(root):
         yield url
 
 
-def test_agreement_with_people_is_beside_a_title_on_a_phone_too(look):
+def test_a_phone_shows_agreement_with_people_and_the_first_row_and_folds_the_controls(look):
     """The number stands in the header; its studies are in the dialog, which needs no pointer."""
     page = look(f"direction={THERE}", viewport={"width": 390, "height": 844})
     header = page.locator("th[data-key=s_bleu]")
@@ -51,10 +51,6 @@ def test_agreement_with_people_is_beside_a_title_on_a_phone_too(look):
     assert "Pauli 2025, content: −0." in page.locator("dialog p").inner_text()
     page.keyboard.press("Escape")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-
-
-def test_a_phone_shows_the_first_row_and_folds_the_controls_away(look):
-    page = look(f"direction={THERE}", viewport={"width": 390, "height": 844})
     assert page.locator(ROWS).first.bounding_box()["y"] < 600
     field = page.locator("[data-local=q]")
     assert not field.is_visible()

@@ -109,15 +109,14 @@ def test_a_tree_has_one_level_unless_all_are_asked_for(url):
     ]
 
 
-def test_paths_are_whole_names(url):
-    body = json.dumps({"paths": ["data", "dat", "data/a/", "README", "README.md"]}).encode()
-    path = "/api/models/we/toy/paths-info/main"
-    _, _, content = ask(url, path, "POST", body, content_type="application/json")
-    assert [(one["type"], one["path"]) for one in json.loads(content)] == [
-        ("directory", "data"),
-        ("directory", "data/a"),
-        ("file", "README.md"),
-    ]
+def test_paths_are_whole_names_one_or_several(url):
+    several, readme = ["data", "dat", "data/a/", "README", "README.md"], ("file", "README.md")
+    found = [("directory", "data"), ("directory", "data/a"), readme]
+    for asked, wanted in ((several, found), (["README.md"], [readme]), ("README.md", [readme])):
+        body = json.dumps({"paths": asked}).encode()
+        path = "/api/models/we/toy/paths-info/main"
+        _, _, content = ask(url, path, "POST", body, content_type="application/json")
+        assert [(one["type"], one["path"]) for one in json.loads(content)] == wanted
 
 
 def test_a_list_is_of_the_owner_that_was_named(url):
@@ -152,12 +151,19 @@ def test_a_body_without_a_length_is_not_read(url):
     connection.close()
 
 
-def test_what_is_no_request_is_answered_once_and_ends(url, capsys):
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ("GET / HTTP/x\r\n\r\n", "Error code: 400"),
+        ("GET http://[/ HTTP/1.0\r\nHost: localhost\r\n\r\n", "HTTP/1.1 400 "),
+    ],
+)
+def test_what_is_no_request_is_answered_once_and_ends(url, capsys, sent, said):
+    """No client sends it: the standard library's own refuses to."""
     parts = urlsplit(url)
     with socket.create_connection((parts.hostname, parts.port), timeout=20) as client:
-        client.sendall(b"GET / HTTP/x\r\n\r\n")
-        said = client.makefile("rb").read()
-    assert b"Error code: 400" in said
+        client.sendall(sent.encode())
+        assert said in client.makefile("r").read()
     assert capsys.readouterr().err == "", "a thread of the server failed"
 
 

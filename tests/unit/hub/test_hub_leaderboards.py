@@ -232,10 +232,7 @@ def test_scores_are_sent_once(hub, made):
     assert (again.url, again.changed, len(model.messages)) == (None, (), 2)
 
 
-def test_scores_are_proposed_for_the_model_of_somebody_else(hub, made):
-    sent = send_results(made.results, MODEL, pull_request=True, token=TOKEN, endpoint=hub.url)
-    assert sent.url == f"{hub.url}/{MODEL}/discussions/1"
-    assert len(hub.repos["model", MODEL].messages) == 1  # main is as it was
+def test_for_the_model_of_somebody_else_a_proposal_is_advised(hub, made):
     hub.refuse[MODEL] = (403, "no, {token}")
     with pytest.raises(Exception, match="add --pull-request") as caught:
         send_results(made.results, MODEL, token=TOKEN, endpoint=hub.url)

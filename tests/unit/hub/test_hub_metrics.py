@@ -4,11 +4,8 @@ import pytest
 from answering import answering
 from hub_artefacts import ONLINE, run_user
 from places import SUPPORT
+from prepared import prepared_home
 
-from tstbench.datasets_scripts.catalog import parse_direction
-from tstbench.metrics.registry import benchmark_metrics
-from tstbench.metrics.scorers.prepare import prepare
-from tstbench.metrics.scorers.profile import parse_profile
 from tstbench.pipelines.hub.build import Artefact, build, spaces, trained_scorers
 from tstbench.pipelines.hub.serve import make_server
 
@@ -19,15 +16,7 @@ SPACES = ("acc", "bertscore", "bleu", "cola", "joint", "ppl")
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     """A machine with the scorers of the small dataset."""
-    folder = tmp_path_factory.mktemp("home")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TSTBENCH_HOME", str(folder))
-        prepare(
-            parse_direction("mini/negative-to-positive"),
-            parse_profile("embedded"),
-            benchmark_metrics(),
-        )
-    return folder
+    return prepared_home(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

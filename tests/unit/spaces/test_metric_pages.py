@@ -7,7 +7,6 @@ from answering import asked
 from chromium import chromium, in_browser
 from gradio_client import Client
 from places import ROOT
-from prepared import prepared_home
 
 from tstbench.metrics.module import compute
 from tstbench.metrics.registry import METRICS, families
@@ -36,11 +35,6 @@ LACKING = ("llm_judge", "logprop", "lm_ppl", "bleurt")
 
 
 @pytest.fixture
-def home(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(prepared_home(tmp_path_factory)))
-
-
-@pytest.fixture
 def serve():
     """Serve a metric's page on a free port for the length of a test."""
     open_pages = []
@@ -64,7 +58,7 @@ def test_every_metric_has_a_page():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LACKING)
-def test_a_page_that_lacks_something_says_what(name, home, serve, monkeypatch):
+def test_a_page_that_lacks_something_says_what(name, prepared, serve, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.delenv("TSTBENCH_JUDGE", raising=False)
     demo = serve(name)
@@ -78,7 +72,7 @@ def test_a_page_that_lacks_something_says_what(name, home, serve, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCORES)
-def test_the_example_is_scored(name, home, serve):
+def test_the_example_is_scored(name, prepared, serve):
     demo = serve(name)
     client = Client(demo.local_url, verbose=False)
     values = [c.value for c in demo.fns[0].inputs]
@@ -101,7 +95,7 @@ def test_the_example_is_scored(name, home, serve):
     assert "fraction" not in shown
 
 
-def test_the_example_tells_metrics_apart(home):
+def test_the_example_tells_metrics_apart(prepared):
     """No prediction is a reference, one is a copy: no score of it is a ceiling or a floor."""
     example = _example()
     predictions, sources = example["predictions"].split("\n"), example["sources"].split("\n")
@@ -170,7 +164,7 @@ def test_a_space_answers_to_the_names_of_the_hub(monkeypatch):
 
 @pytest.mark.slow
 @in_browser
-def test_a_person_scores_and_makes_mistakes(home, serve):
+def test_a_person_scores_and_makes_mistakes(prepared, serve):
     demo = serve("bleu")
     asked = []
     with chromium() as browser:

@@ -111,7 +111,14 @@ def test_lists_are_tables_that_other_programs_can_read(capsys):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["evaluate", "--direction"], [*COPY, "--no-such"], ["run"], ["transfer"]]
+    "arguments",
+    [
+        ["evaluate", "--direction"],
+        [*COPY, "--no-such"],
+        ["run"],
+        ["transfer"],
+        ["directions", "--data"],
+    ],
 )
 def test_a_wrong_call_shows_the_usage(arguments, capsys):
     code, out, err = command_line(capsys, *arguments)

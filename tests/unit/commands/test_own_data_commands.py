@@ -85,12 +85,6 @@ def test_data_may_stand_anywhere(place, manners, tones, capsys, monkeypatch):
     assert rows["gyafc_fr/informal-to-formal"][-1] == "no: licensed"
 
 
-def test_a_missing_file_name_shows_the_usage(capsys):
-    code, _, err = command_line(capsys, "directions", "--data")
-    assert code == 2
-    assert "argument --data: expected a file" in err
-
-
 def test_help_reads_no_data(monkeypatch, capsys):
     monkeypatch.setenv("TSTBENCH_DATA", "nowhere.toml")
     assert command_line(capsys, "evaluate", "--help")[0] == 0

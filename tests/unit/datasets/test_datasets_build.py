@@ -19,7 +19,7 @@ from tstbench.datasets_scripts.directions import DatasetFacts
 from tstbench.datasets_scripts.load import load_styles, load_test_set
 from tstbench.datasets_scripts.own import own_card
 from tstbench.datasets_scripts.tables import OwnText
-from tstbench.errors import MissingFileError, UnknownNameError
+from tstbench.errors import MissingFileError
 
 MINI = CORPORA["mini"]
 DIRECTIONS = MINI.facts.directions
@@ -154,14 +154,6 @@ def test_rebuild_with_another_cleaning_is_seen_through_the_same_cache(tmp_path):
         load_test_set("mini/negative-to-positive", cleaning="raw")
     )
     assert len(list(cache.glob("**/dataset_info.json"))) == 2  # not the first one's rows again
-
-
-def test_unknown_names_leave_nothing_behind(tmp_path):
-    with pytest.raises(UnknownNameError, match="Did you mean 'mini'"):
-        build("mimi", tmp_path)
-    with pytest.raises(UnknownNameError, match="cleaning"):
-        build("mini", tmp_path, cleaning="thorough")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_missing_files_stop_a_build_or_are_left_out_and_said(tmp_path, monkeypatch):

@@ -114,14 +114,6 @@ class TestLabelledOnly:
         assert "wnc/subjective-to-neutral" in out
         assert "cds" not in out
 
-    @pytest.mark.parametrize(
-        "arguments",
-        ["train dar --dataset cds --out x", "sources cds/joyce-to-bible", "prepare cola"],
-    )
-    def test_commands_for_directions_say_so(self, capsys, arguments):
-        assert main(arguments.split()) == 2
-        assert "has no directions: its sentences are labelled" in capsys.readouterr().err
-
     @pytest.mark.realdata
     @pytest.mark.parametrize(
         ("name", "rows"),

@@ -158,11 +158,3 @@ def test_an_empty_home_is_no_error(tstbench_home, capsys):
     assert command_line(capsys, "cache")[0] == 0
     assert "invalid choice" in command_line(capsys, "cache", "burn")[2]
     assert not tstbench_home.exists()
-
-
-@pytest.mark.parametrize("option", ["--dry-run", "--yes", "--systems"])
-def test_what_only_prune_understands_is_not_taken_silently(tstbench_home, option, capsys):
-    code, out, err = command_line(capsys, "cache", "list", option)
-    assert (code, out) == (2, "")
-    assert f"{option} belongs to 'tstbench cache prune'" in err
-    assert command_line(capsys, "cache", "prune", option)[0] == 0

@@ -92,10 +92,9 @@ def test_a_failed_build_leaves_the_old_folder(corpus, tmp_path):
     assert {p: p.read_bytes() for p in out.rglob("*.*") if p.is_file()} == before
 
 
-def built_rows(corpus, cache, view="formal-to-informal", split="test", **options):
-    builder = TransferBuilder(
-        CORPORA["gyafc_em"], view, data_dir=str(corpus), cache_dir=str(cache), **options
-    )
+def built_rows(corpus, cache, split="test", **options):
+    where = {"data_dir": str(corpus), "cache_dir": str(cache)}
+    builder = TransferBuilder(CORPORA["gyafc_em"], "informal-to-formal", **where, **options)
     builder.download_and_prepare()
     return builder.as_dataset(split=split)
 
@@ -115,21 +114,16 @@ def test_a_missing_part_is_left_out_and_said(corpus, tmp_path):
     assert set(found) == {"train", "test"}
 
 
-def test_builder_notices_edited_raw_files(corpus, tmp_path):
-    edited = ("u r right", "its on tv 2nite")
-    for lines in (("ur right", "its on tv 2nite"), edited):
-        write(corpus / "Entertainment_Music/test/informal", lines)
-        found = built_rows(corpus, tmp_path / "c", "informal-to-formal")
-        assert tuple(found["source"][:]) == lines
-
-
-def test_the_builder_cleans_as_it_is_told_also_in_a_used_cache(corpus, tmp_path):
-    for options, cleaning in (({}, "paper-v1"), ({"cleaning": "raw"}, "raw")):
-        found = built_rows(corpus, tmp_path / "c", **options)
-        want = load_test_set(F2I, data_dir=corpus, cleaning=cleaning)
-        assert tuple(found["source"][:]) == want.sources
-        assert tuple(map(tuple, found["references"][:])) == want.references
-    assert want.sources[1] == "Please listen to it ."  # which the usual cleaning changes
+def test_edited_files_and_another_cleaning_are_noticed_in_a_used_cache(corpus, tmp_path):
+    found = []
+    for first, options in (("ur right", {}), ("u r right", {}), ("u r right", {"cleaning": "raw"})):
+        write(corpus / "Entertainment_Music/test/informal", [first, "its on tv 2nite"])
+        rows = built_rows(corpus, tmp_path / "c", **options)
+        want = load_test_set(I2F, data_dir=corpus, **options)
+        assert tuple(rows["source"][:]) == want.sources
+        assert tuple(map(tuple, rows["references"][:])) == want.references
+        found.append((want.sources, want.references))
+    assert len({*found}) == 3
 
 
 def test_every_copy_that_was_read_is_remembered(corpus, tmp_path):

@@ -680,7 +680,7 @@ def test_of_two_signatures_the_table_and_the_analysis_rank_by_the_same(tmp_path)
     assert [row.system for row in table.rows] == ["y", "z", "x", "lone"]
 
 
-# -- reading ---------------------------------------------------------------------------------------
+# -- the summary -----------------------------------------------------------------------------------
 
 
 def test_the_summary_fits_a_terminal(results, tmp_path, snapshot):

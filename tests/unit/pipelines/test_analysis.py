@@ -718,6 +718,5 @@ def test_tables_escape_what_a_format_would_obey(snapshot):
         r"50% \& more", "", r"| x\_y | \|z\| | n | t |", "| --- | --- | ---: | --- |",
         r"| =1+1 | \<b>\$\\input{x} | 3 | a b |",
     ]  # fmt: skip
-    assert csv_text(("a",), [("=1+1",), (0.1 + 0.2,), (None,), (True,)]) == (
-        'a\n\'=1+1\n0.3\n""\nyes\n'
-    )
+    told = [("=1+1",), ("+x",), ("-x",), ("@x",), ('a, "b"',), (0.1 + 0.2,), (None,), (True,)]
+    assert csv_text(("a",), told) == ('a\n\'=1+1\n\'+x\n\'-x\n\'@x\n"a, ""b"""\n0.3\n""\nyes\n')

@@ -32,10 +32,6 @@ from tstbench.pipelines.tables import fragment, to_latex
 from tstbench.pipelines.terminal_table import plain_table
 
 
-def paper_table(reports, ranks, form, **how):
-    return standings_text([Standings(tuple(reports), ranks)], form, **how)
-
-
 def report(name, acc, ppl):
     """Without intervals, and signed by the metric's name alone."""
     made = leaderboard_results.report(name, {"acc": acc, "ppl": ppl})
@@ -171,14 +167,6 @@ def test_everything_in_a_narrow_terminal(snapshot):
 def test_more_than_six_columns_take_both_of_a_page():
     found = [to_latex(direction_table(one)) for one in everything()]
     assert ["table*" in text for text in found] == [True, False, False]
-
-
-def test_csv_holds_no_formula():
-    names = ["=1+1", "+x", "-x", "@x", 'plain, "quoted"']
-    rows = list(
-        csv.DictReader(io.StringIO(paper_table([report(n, 1, 2) for n in names], {}, "csv")))
-    )
-    assert [row["system"] for row in rows[::2]] == ["'=1+1", "'+x", "'-x", "'@x", names[-1]]
 
 
 def two_directions():

@@ -1,10 +1,12 @@
 """A server that answers while a test asks it, and where one may."""
 
+import http.client
 import socket
 import threading
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 
 def free_port():
@@ -21,6 +23,16 @@ def asked(url, body=None, **headers):
             return answer.status, answer.read().decode(), answer.headers
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode(), error.headers
+
+
+def ask(url, path, method="GET", body=None, **headers):
+    """Status, headers and bytes of an answer to this path as it is; ``_`` in a header is ``-``."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=20)
+    connection.request(method, path, body, {k.replace("_", "-"): v for k, v in headers.items()})
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    return answer.status, answer.headers, content
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from prepared import command_line, prepared_home, refusal, success
 
 import tstbench
 from tstbench.datasets_scripts.catalog import DATASETS
+from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError, TSTBenchError, UnknownNameError
 from tstbench.pipelines.harness.lm_eval_files import FOLDER, task_files, write_task_files
 from tstbench.pipelines.harness.logs import read_log
@@ -23,6 +24,7 @@ from tstbench.pipelines.harness.questions import (
     read_settings,
 )
 from tstbench.trainers.prompted import ChatSettings, Plan
+from tstbench.trainers.prompting.prompts import load_prompts
 from tstbench.trainers.system import Request, Task
 
 DIRECTION = "mini/negative-to-positive"
@@ -189,9 +191,47 @@ def test_lm_eval_is_given_the_scores_of_the_answers_that_it_has_now():
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    from harness_model import make_model
+    """A GPT-2 that has learned to continue prompts with first references, a part of them right.
 
-    return make_model(tmp_path_factory.mktemp("harness") / "model")
+    Its scores are neither 0 nor 100; its chat template adds nothing.
+    """
+    import torch
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+    from tokenizers.trainers import WordLevelTrainer
+    from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+    folder = tmp_path_factory.mktemp("harness")
+    test_set, prompts = load_test_set(DIRECTION), load_prompts()
+    asked = [prompts.message(test_set.direction, source) for source in test_set.sources]
+    texts = [f"{a} {r[0]} <eos>" for a, r in zip(asked, test_set.references, strict=True)]
+    words = Tokenizer(WordLevel(unk_token="<unk>"))
+    words.pre_tokenizer = Whitespace()
+    special = ["<unk>", "<pad>", "<eos>"]
+    words.train_from_iterator(texts, WordLevelTrainer(special_tokens=special))
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=words, unk_token="<unk>", pad_token="<pad>", eos_token="<eos>"
+    )
+    tokenizer.chat_template = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
+    torch.manual_seed(0)
+    config = GPT2Config(
+        vocab_size=len(tokenizer), n_positions=256, n_embd=64, n_layer=2, n_head=2,
+        bos_token_id=2, eos_token_id=2, pad_token_id=1,
+        resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
+    )  # fmt: skip
+    gpt2 = GPT2LMHeadModel(config)
+    batch = tokenizer(texts, return_tensors="pt", padding=True)
+    labels = batch["input_ids"].masked_fill(batch["attention_mask"] == 0, -100)
+    optimizer = torch.optim.AdamW(gpt2.parameters(), lr=3e-3)
+    for _ in range(60):
+        loss = gpt2(batch["input_ids"], attention_mask=batch["attention_mask"], labels=labels).loss
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    gpt2.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
 
 
 def evaluated(capsys, log, out):

@@ -43,11 +43,12 @@ def hub(monkeypatch):
         yield server
 
 
-def tstbench(*argv):
-    """Code, output and messages of a command, in a process: the client reads HF_ENDPOINT once."""
-    command = [sys.executable, "-m", "tstbench", *map(str, argv)]
+def run(suite, *options, code=0):
+    """Output and messages, in a process of its own: the client reads HF_ENDPOINT once."""
+    command = [sys.executable, "-m", "tstbench", "run", str(suite), *options]
     ended = subprocess.run(command, capture_output=True, text=True, env=os.environ, check=False)
-    return ended.returncode, ended.stdout, ended.stderr
+    assert ended.returncode == code, ended.stderr
+    return ended.stdout, ended.stderr
 
 
 @pytest.fixture
@@ -60,8 +61,7 @@ def suite(tmp_path, tmp_path_factory, monkeypatch):
 
 def test_the_hubs_machines_leave_what_one_process_leaves(suite, hub):
     there = suite.parent / "results"
-    code, out, err = tstbench("run", suite, *STORAGE)
-    assert code == 0, err
+    out, err = run(suite, *STORAGE)
     asked = {one.asked["labels"]["tstbench"]: one.asked for one in hub.machines.jobs.values()}
     flavors = sorted((one["flavor"], one["timeoutSeconds"]) for one in asked.values())
     assert flavors == [("cpu-basic", 10800)] * 4 + [("t4-small", 5400)] * 2
@@ -77,29 +77,25 @@ def test_the_hubs_machines_leave_what_one_process_leaves(suite, hub):
     assert repository.files[report] == (there / report).read_bytes()
     assert f"{DIRECTION}: scored 3 of 3 systems; kept 0 scores, computed 6" in err
     there.rename(suite.parent / "by-the-hub")
-    code, alone, err = tstbench("run", suite)
-    assert (code, alone) == (0, out), err
+    assert run(suite)[0] == out
     check_equal(there, suite.parent / "by-the-hub", but="logs")
     before = len(hub.machines.jobs)
-    code, again, err = tstbench("run", suite, *STORAGE)
-    assert (code, again, len(hub.machines.jobs)) == (0, out, before), err  # nothing is left to do
+    assert (run(suite, *STORAGE)[0], len(hub.machines.jobs)) == (out, before)  # nothing is left
 
 
 def test_a_dataset_and_outputs_of_ones_own_travel(suite, hub, manners, monkeypatch):
     of_ones_own(suite)
     monkeypatch.setenv("TSTBENCH_DATA", str(manners))
     there = suite.parent / "results"
-    code, _, err = tstbench("run", suite, *STORAGE)
-    assert code == 0, err
+    run(suite, *STORAGE)
     assert len(hub.machines.jobs) >= 3
     there.rename(suite.parent / "by-the-hub")
-    assert tstbench("run", suite)[0] == 0
+    run(suite)
     check_equal(there, suite.parent / "by-the-hub", but="logs")
 
 
 def test_a_dry_run_says_what_each_job_takes_and_starts_none(suite, hub):
-    code, out, err = tstbench("run", suite, *STORAGE, "--dry-run", "--timeout", "2h")
-    assert code == 0, err
+    out, err = run(suite, *STORAGE, "--dry-run", "--timeout", "2h")
     rows = [line.split() for line in out.splitlines() if DIRECTION in line]
     assert ["train", DIRECTION, "delete-retrieve", "t4-small", "90m", "0.60"] in rows
     assert ["score", DIRECTION, "copy", "cpu-basic", "2h", "0.02"] in rows
@@ -117,8 +113,7 @@ def test_what_the_hub_refuses_or_ends_is_left_out_and_the_rest_is_done(suite, hu
     )
     hub.machines.instead["t4-small"] = "raise SystemExit(3)"
     hub.machines.refused["h200"] = (402, "Pre-paid credit balance is insufficient")
-    code, _, err = tstbench("run", suite, *STORAGE)
-    assert code == 1
+    _, err = run(suite, *STORAGE, code=1)
     assert "left out: random-target" in err
     assert "Pre-paid credit balance is insufficient" in err
     assert "left out: delete-retrieve" in err
@@ -130,8 +125,7 @@ def test_what_the_hub_refuses_or_ends_is_left_out_and_the_rest_is_done(suite, hu
 def test_a_job_refuses_what_was_changed_after_it_was_asked(suite, hub):
     suite.write_text(f'directions = ["{DIRECTION}"]\n[[system]]\nsystem = "copy"\n')
     hub.machines.changes_questions = True
-    code, _, err = tstbench("run", suite, *STORAGE)
-    assert code == 1
+    _, err = run(suite, *STORAGE, code=1)
     assert "the Hub ended its job as ERROR" in err
     (log,) = (job.place / "log" for job in hub.machines.jobs.values())
     assert "has another content under" in log.read_text()
@@ -139,8 +133,7 @@ def test_a_job_refuses_what_was_changed_after_it_was_asked(suite, hub):
 
 def test_a_server_that_repeats_the_token_is_told_without_it(suite, hub):
     hub.refuse["we/suite"] = (403, "the token {token} may not write")
-    code, out, err = tstbench("run", suite, *STORAGE)
-    assert code == 2
+    out, err = run(suite, *STORAGE, code=2)
     assert "the token *** may not write" in err
     assert TOKEN not in out + err
     assert not hub.machines.jobs
@@ -161,14 +154,14 @@ def test_jobs_on_licensed_texts_and_scores_that_compare_systems_stay_here():
 def test_ctrl_c_cancels_what_is_running(suite, hub):
     hub.machines.instead["cpu-basic"] = "import time; time.sleep(600)"
     command = [sys.executable, "-m", "tstbench", "run", str(suite), *STORAGE]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as run:
-        for line in run.stderr:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as ctrl_c:
+        for line in ctrl_c.stderr:
             if line.startswith("on the Hub: transfer"):
                 break
         time.sleep(1)
-        run.send_signal(signal.SIGINT)
-        rest = run.stderr.read()
-    assert run.returncode == 130, rest
+        ctrl_c.send_signal(signal.SIGINT)
+        rest = ctrl_c.stderr.read()
+    assert ctrl_c.returncode == 130, rest
     stages = {one.stage for one in hub.machines.jobs.values()}
     assert "CANCELED" in stages <= {"CANCELED", "COMPLETED"}
     assert "cancelled on the Hub: transfer" in rest
@@ -185,16 +178,14 @@ def test_ctrl_c_cancels_what_is_running(suite, hub):
     ],
 )
 def test_a_mistake_is_named_before_anything_starts(options, named, suite, hub):
-    code, _, err = tstbench("run", suite, *options)
-    assert code == 2
+    _, err = run(suite, *options, code=2)
     assert named in err
     assert not hub.requests
 
 
 @pytest.mark.parametrize("more", [(), ("--dry-run",)])
 def test_a_flavor_that_the_hub_has_not_is_named(more, suite, hub):
-    code, _, err = tstbench("run", suite, *STORAGE, "--flavor", "cpu-basc", *more)
-    assert code == 2
+    _, err = run(suite, *STORAGE, "--flavor", "cpu-basc", *more, code=2)
     assert "unknown flavor of Hub Jobs 'cpu-basc'" in err
     assert "cpu-basic" in err
     assert not hub.machines.jobs
@@ -203,7 +194,6 @@ def test_a_flavor_that_the_hub_has_not_is_named(more, suite, hub):
 def test_without_a_token_nothing_starts(suite, hub, monkeypatch):
     monkeypatch.delenv("HF_TOKEN")
     monkeypatch.setenv("HF_TOKEN_PATH", "/nowhere/token")
-    code, _, err = tstbench("run", suite, *STORAGE)
-    assert code == 2
+    _, err = run(suite, *STORAGE, code=2)
     assert "no Hub token" in err
     assert not hub.requests

@@ -9,7 +9,7 @@ import threading
 from urllib.parse import urlsplit
 
 import pytest
-from answering import answering
+from answering import answering, ask
 
 from tstbench.files import git_blob_id
 from tstbench.pipelines.hub.manifest import find_repository, write_repository
@@ -35,16 +35,6 @@ def root(tmp_path_factory):
 def url(root):
     with answering(make_server(root)) as server:
         yield server.url
-
-
-def ask(url, path, method="GET", body=None, **headers):
-    """Status, headers and content of an answer."""
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=20)
-    connection.request(method, path, body, {k.replace("_", "-"): v for k, v in headers.items()})
-    answer = connection.getresponse()
-    content = answer.read()
-    connection.close()
-    return answer.status, answer.headers, content
 
 
 def facts(url, path):

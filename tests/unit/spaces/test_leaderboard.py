@@ -507,19 +507,6 @@ class TestResults:
         assert count <= 4, "those three, and the next one is waiting"
         assert first.title == render(results.board(), Query(), RankCache()).title
 
-    def test_nothing_is_read_behind_while_a_view_is_made(self, root, monkeypatch):
-        pytest.importorskip("gradio")
-        from tstbench.spaces.leaderboard.submit import Desk
-
-        monkeypatch.setattr(data, "_PATIENCE", 60)
-        write(root, report("a", {"acc": 50.0}))
-        results = Results(root)
-        with results.serving():
-            results.read_behind(patience=0.5)
-            assert (results.so_far().unread, results._found) == (1, {})
-            assert Desk(results, None, None, (BACK, THERE)).first == THERE
-        assert results.board().unread == 0
-
     def test_what_a_dead_process_left_is_not_shown(self, root):
         folder = write(root, report("a", {"acc": 1.0}))
         for hidden in (folder.parent / ".a-x", root / "mini/.new", root / ".trash"):

@@ -25,7 +25,6 @@ from places import ROOT
 
 from tstbench.citation import BIBTEX, PAPER
 from tstbench.datasets_scripts.load import load_test_set
-from tstbench.metrics.registry import benchmark_metrics
 from tstbench.pipelines.evaluate import evaluate
 from tstbench.pipelines.outputs import Outputs
 from tstbench.pipelines.ranking import Bootstrapped
@@ -157,13 +156,6 @@ class TestMeanRank:
         assert html.count("<b>") == 2, "near is bold in both directions, and copy in none"
 
 
-@pytest.mark.parametrize("view", [*VIEWS, "system"])
-def test_every_box_that_scrolls_shows_where_there_is_more(several, view):
-    html = show(several, view=view, system="copy").html
-    boxes = html.count('class="scroller"')
-    assert len(re.findall(r'<div class="edge"><div [^>]*class="scroller"', html)) == boxes
-
-
 class TestBold:
     """Best or not significantly different from the best, in both tables."""
 
@@ -206,15 +198,6 @@ class TestAddresses:
 
 
 class TestDownloads:
-    def test_csv_has_every_score_of_the_table_with_its_signature(self, board):
-        file = download(board, Query(direction=SEVERAL[1]), "csv", RankCache())
-        assert file["name"] == "amazon-negative-to-positive.csv"
-        rows = list(csv.DictReader(io.StringIO(file["text"])))
-        assert len(rows) == 5 * len(benchmark_metrics())
-        joint = {r["system"]: r for r in rows if r["metric"] == "joint"}
-        assert joint["copy"]["bound"] == "yes"
-        assert "lm:kn5-positive:amazon#" in joint["half"]["signature"]
-
     @pytest.mark.parametrize("form", FORMS)
     def test_the_files_are_those_of_the_command(self, tmp_path_factory, form):
         """On what was really measured, with replicates: ranks and bold are the same."""

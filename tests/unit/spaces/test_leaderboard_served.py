@@ -42,7 +42,7 @@ def url(tmp_path_factory):
 
 def test_a_page_that_waits_gets_the_view_again_only_where_something_changed(root, monkeypatch):
     pytest.importorskip("gradio")
-    from tstbench.spaces.leaderboard import page
+    from tstbench.spaces.leaderboard import page, submit
 
     write(root, report("ours", {"acc": 1.0}))
     monkeypatch.setattr(data, "_PATIENCE", 60)
@@ -55,6 +55,8 @@ def test_a_page_that_waits_gets_the_view_again_only_where_something_changed(root
         first = served.view({})
         assert (first["pending"], "still being read" in first["html"]) == (True, True)
         assert served.view({"known": first["revision"]}) == {**first, "html": ""}
+        assert (results.so_far().unread, results._found) == (1, {}), "nothing is read meanwhile"
+        assert submit.Desk(results, None, None, (BACK, THERE)).first == THERE
     assert results.board().unread == 0
     assert "ours" in served.view({"known": first["revision"]})["html"]
 

@@ -137,6 +137,7 @@ def test_layers_can_be_recorded_later_and_only_below_the_one_that_is_read(folder
 def test_nothing_to_encode(folders):
     encoder = TransformerEncoder(folders["bert"])
     assert len(encoder.token_vectors([])) == 0
+    assert encoder.hash == describe_encoder(folders["bert"]).hash
     assert encoder.sentence_vectors([]).shape == (0, 32)
     assert encoder.layer_means([], [1, 2]).shape == (0, 2, 32)
 

@@ -77,7 +77,7 @@ def theirs(network, tokenizer, model, sentence, style, *, output, baseline, step
 def test_every_attribution_equals_captums(parts, output, baseline):
     network, tokenizer, model = parts
     token = tokenizer.pad_token_id if baseline == "pad" else tokenizer.mask_token_id
-    found = IntegratedGradients(model, max_tokens=100).attribute(
+    found = IntegratedGradients(model, max_tokens=30).attribute(
         SENTENCES, steps=8, baseline=baseline, output=output
     )
     assert [one.style for one in found] == model.distribution(SENTENCES).argmax(axis=1).tolist()

@@ -69,10 +69,6 @@ class Statistics:
         """The corpus score; NaN where it is undefined."""
         return float(self.aggregate(self.rows.sum(axis=0, dtype=np.float64)))
 
-    def replicates(self, counts: np.ndarray) -> np.ndarray:
-        """Scores of resampled corpora: (R, N) counts, as :func:`resample` makes, to (R,)."""
-        return self.aggregate(counts @ self.rows)
-
 
 @dataclass(frozen=True)
 class Interval:

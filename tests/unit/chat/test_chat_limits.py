@@ -66,18 +66,6 @@ def test_a_batch_costs_half_and_what_failed_in_it_nothing(capsys):
     assert dollars == pytest.approx(answers * 1e-3)
 
 
-def test_a_limit_knows_that_a_batch_costs_half():
-    longest = 12 * 100 * 30 / 1e6  # dollars of the longest answers, one by one
-    limit = {"model": PRICED, "max_cost": 0.75 * longest}
-    with serving(latency=0.5) as server:  # all are set aside before the first answer
-        with pytest.raises(LimitError, match="before 1 more, which could cost"):
-            ask(server, concurrency=12, timeout=30.0, retries=0, **limit)
-        sent = len(server.bodies)
-    assert sent < 12
-    with serving() as server:
-        assert ask(server, via="batch", **limit) == EXPECTED
-
-
 def test_an_estimate_counts_equal_requests_once_and_those_of_a_batch_at_half_price():
     settings = ServerSettings(model=PRICED, base_url="http://h/v1", max_tokens=50)
     calls = [

@@ -90,8 +90,8 @@ def test_a_joint_with_other_weights_from_its_parts():
     assert found.value == pytest.approx(want, abs=1e-12)
     equal = ((2 / 3) * (bleu.value / 100) * fluency) ** (1 / 3)
     assert joint_statistics(acc, bleu, ppl).value == pytest.approx(equal, abs=1e-12)
-    drawn = found.replicates(resample(3, 5, 1))
-    parts = [one.replicates(resample(3, 5, 1)) for one in (acc, bleu, ppl)]
+    counts = resample(3, 5, 1)
+    drawn, *parts = (one.aggregate(counts @ one.rows) for one in (found, acc, bleu, ppl))
     assert drawn == pytest.approx(joint_score(*parts, JointWeights(3, 1, 2)), nan_ok=True)
 
 
@@ -325,8 +325,8 @@ def test_naturalness_counts_wins_and_grades_chances():
     with np.errstate(all="raise"):
         far = naturalness_statistics(np.array([1e4, -1e4]), np.zeros(2))
     assert far.per_sentence.tolist() == [100, 0]
-    drawn = found.replicates(np.array([[5.0, 0, 0, 0, 0], [0, 1, 0, 3, 1], [0, 0, 4, 1, 0]]))
-    assert drawn.tolist() == pytest.approx([100, 10, 80])
+    counts = np.array([[5.0, 0, 0, 0, 0], [0, 1, 0, 3, 1], [0, 0, 4, 1, 0]])
+    assert found.aggregate(counts @ found.rows).tolist() == pytest.approx([100, 10, 80])
 
 
 def test_folds_are_numpys_permutation_dealt_out():

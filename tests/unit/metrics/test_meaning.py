@@ -123,14 +123,6 @@ def tiny_batch(length):
     return ids, sides, real, torch.rand(2, 9, 3)
 
 
-def test_padding_is_not_seen():
-    network, batch = tiny_network(), tiny_batch(7)
-    together, tokens = network(*batch)
-    alone, own_tokens = network(*(part[1:, :7] for part in batch))
-    torch.testing.assert_close(together[1:], alone, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(tokens[1:, :7], own_tokens, atol=1e-5, rtol=1e-5)
-
-
 def test_without_what_is_added_the_encoder_is_the_published_bert():
     """With zero marks, the states are those of transformers' BERT for the same ids."""
     network = tiny_network()

@@ -51,29 +51,19 @@ def by_hand(matches, chunks, made, wanted):
 @pytest.mark.parametrize(
     ("prediction", "reference", "matches", "chunks"),
     [
-        ("x y z", "x y z", 3, 1),
         ("x y z", "x y z u v", 3, 1),
-        ("x y z u v", "x y z", 3, 1),
         # "x y", "z" and "u": "z" stands first in the reference, and "u" has "q" before it.
         ("x y z q u", "z x y u r s t", 4, 3),
         ("x q y", "x y", 2, 2),  # together in the reference only
         ("x y", "x q y", 2, 2),  # together in the prediction only
-        ("y x", "x y", 2, 2),
         ("x y x", "x", 1, 1),  # a word of the reference is matched once
-        ("x", "x y x", 1, 1),
         ("dogs run", "dog runs", 2, 1),  # equal stems
-        ("dogs", "dog dogs", 1, 1),
         ("X y", "x y", 2, 1),  # Porter's stemmer writes stems in lower case
     ],
 )
 def test_meteor_by_hand(prediction, reference, matches, chunks):
     one, two = prediction.split(), reference.split()
     assert meteor(one, two) == pytest.approx(by_hand(matches, chunks, len(one), len(two)))
-
-
-def test_nothing_matched_is_0():
-    for one, two in [("x y", "z"), ("", "z"), ("x", ""), ("", "")]:
-        assert meteor(one.split(), two.split()) == 0.0
 
 
 @pytest.mark.parametrize("seed", range(3))

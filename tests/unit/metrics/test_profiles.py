@@ -31,41 +31,26 @@ def test_every_choice_of_every_profile():
     """Section 3.3.1, "Style strength" (a RoBERTa classifier), "Fluency" (KenLM and this CoLA model,
     section 4.1); encoder, layer and mean are those of the paper's evaluator_bertscore.py.
     """
+    usual = {"language_model": "kn5", "acceptability": "v1"}
+    usual["encoder"] = "sentence-transformers/all-MiniLM-L6-v2@6"
+    small = {"classifier": "lm", "causal_lm": "HuggingFaceTB/SmolLM2-135M-Instruct"}
+    paper = {
+        "classifier": "transformer@train",
+        "language_model": "kn5@train",
+        "acceptability": COLA,
+        "encoder": "FacebookAI/roberta-large@9",
+        "bleurt": "Elron/bleurt-base-512",
+        "attribution": "transformer@train",
+        "source_language_model": "kn5@train",
+    }
+    options = {
+        "embedded": {},
+        "lm": {"fluency": {"combine": "mean"}, "sti": {"of": "least"}},
+        "paper": {"acc": {"protocol": "paper"}, "bertscore": {"reduce": "mean"}},
+    }
+    scorers = {"embedded": usual | {"classifier": "linear"}, "lm": usual | small, "paper": paper}
     assert {name: dataclasses.asdict(profile) for name, profile in PROFILES.items()} == {
-        "embedded": {
-            "name": "embedded",
-            "scorers": {
-                "classifier": "linear",
-                "language_model": "kn5",
-                "acceptability": "v1",
-                "encoder": "sentence-transformers/all-MiniLM-L6-v2@6",
-            },
-            "options": {},
-        },
-        "lm": {
-            "name": "lm",
-            "scorers": {
-                "classifier": "lm",
-                "language_model": "kn5",
-                "acceptability": "v1",
-                "encoder": "sentence-transformers/all-MiniLM-L6-v2@6",
-                "causal_lm": "HuggingFaceTB/SmolLM2-135M-Instruct",
-            },
-            "options": {"fluency": {"combine": "mean"}, "sti": {"of": "least"}},
-        },
-        "paper": {
-            "name": "paper",
-            "scorers": {
-                "classifier": "transformer@train",
-                "language_model": "kn5@train",
-                "acceptability": COLA,
-                "encoder": "FacebookAI/roberta-large@9",
-                "bleurt": "Elron/bleurt-base-512",
-                "attribution": "transformer@train",
-                "source_language_model": "kn5@train",
-            },
-            "options": {"acc": {"protocol": "paper"}, "bertscore": {"reduce": "mean"}},
-        },
+        name: {"name": name, "scorers": scorers[name], "options": options[name]} for name in options
     }
     # Section 3.3.1: Joint is the geometric mean with equal weights; PPL's end is not counted.
     usual = choices(PROFILES["paper"].options)
@@ -126,13 +111,9 @@ def package(folder, layer, pairs):
 def test_the_paper_profile_reads_layer_9_and_takes_the_mean(published, tmp_path, capsys):
     predictions, sources, against = zip(*ROWS, strict=True)
     module = evaluate.load("metrics/bertscore")
-    found = module.compute(
-        predictions=predictions,
-        sources=sources,
-        references=against,
-        profile="paper",
-        per_sentence=True,
-    )
+    given = {"predictions": predictions, "sources": sources, "references": against}
+    given |= {"profile": "paper", "per_sentence": True}
+    found = module.compute(**given)
     folder = published["FacebookAI/roberta-large"]
     read = [(process_text(p), process_text(s), [*map(process_text, some)]) for p, s, some in ROWS]
     source = {layer: package(folder, layer, [(p, s) for p, s, _ in read]) for layer in (8, 9, 10)}
@@ -148,18 +129,9 @@ def test_the_paper_profile_reads_layer_9_and_takes_the_mean(published, tmp_path,
     assert found["r_bert"] == pytest.approx(np.mean([one[0] for one in each]), abs=1e-5)
     said = "|layer:9|reduce:mean|rescale:no|protocol:paper|text:fold+lower|"
     assert said in found["details"]["s_bert"]["signature"]
-    usual = module.compute(
-        predictions=predictions, sources=sources, references=against, profile="paper", reduce="max"
-    )
+    usual = module.compute(**given, reduce="max")
     assert usual["multi_bert"] == pytest.approx(np.mean([one.max() for one in each]), abs=1e-5)
-    other = module.compute(
-        predictions=predictions,
-        sources=sources,
-        references=against,
-        profile="paper",
-        protocol="cleaned",
-        per_sentence=True,
-    )
+    other = module.compute(**given, protocol="cleaned")
     np.testing.assert_allclose(other["details"]["s_bert"]["per_sentence"], cased, atol=1e-5)
 
 

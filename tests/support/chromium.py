@@ -32,3 +32,8 @@ def chromium() -> Iterator:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         browser.close()
+
+
+def fits(page):
+    """Whether nothing makes the page scroll sideways."""
+    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,11 +1,13 @@
 """The annotation page in a real browser, by keyboard, as raters and the owner use it."""
 
-import pytest
-from annotate_pages import begin, fits, item, rate, served, wait_for_item
-from annotate_study import DIRECTION, SENTENCES, SYSTEMS, write_reports
-from chromium import needs_browser
+import re
 
-from tstbench.spaces.annotate import create_study, lexicon_mask
+import pytest
+from annotate_study import DIRECTION, SENTENCES, SYSTEMS, write_reports
+from answering import free_port
+from chromium import fits, needs_browser
+
+from tstbench.spaces.annotate import create_study, lexicon_mask, links, serve
 
 pytestmark = needs_browser
 HOSTILE = (
@@ -28,7 +30,35 @@ def study_of(factory, raters, systems=SYSTEMS, sentences=SENTENCES, **how):
     root = factory.mktemp("annotate")
     write_reports(root / "results", systems, sentences=sentences)
     create_study(root / "results", [DIRECTION], None, raters, root / "s", **how)
-    yield from served(root / "s")
+    running = serve(root / "s", port=free_port())
+    yield running.url, links(root / "s", running.url)
+    running.close()
+
+
+def item(page):
+    """The number of the item shown."""
+    return int(re.search(r"Item (\d+) of", page.locator(".task").inner_text())[1])
+
+
+def wait_for_item(page, number):
+    page.wait_for_function(
+        "n => document.querySelector('.task')?.innerText.includes(`Item ${n} of`)", arg=number
+    )
+
+
+def begin(page):
+    """From the page just opened to an item, past the welcome of a first visit."""
+    if page.locator(".task").count() == 0:
+        page.keyboard.press("Enter")  # Start has the focus
+        wait_for_item(page, 1)
+
+
+def rate(page, keys="4354"):
+    """Score the item shown and save it, all by keyboard; waits for the next screen."""
+    number = item(page)
+    page.keyboard.type(keys)
+    page.keyboard.press("Enter")
+    wait_for_item(page, number + 1)
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +87,8 @@ def hostile_study(tmp_path_factory):
 @pytest.fixture(scope="module")
 def drafts(tmp_path_factory):
     """Each rater's link of one served study."""
-    for _, links in study_of(tmp_path_factory, RATERS, per_system=8, tasks=["rating"]):
-        yield links.raters
+    for _, given in study_of(tmp_path_factory, RATERS, per_system=8, tasks=["rating"]):
+        yield given.raters
 
 
 def test_annotate_reload_resume_and_go_back(study, visit):

@@ -101,8 +101,3 @@ def test_marks_speak_on_hover_and_by_arrow_keys(look):
     second = page.locator(point).nth(1).get_attribute("aria-label")
     assert page.evaluate("document.activeElement.ariaLabel") == second
     assert tip.inner_text() == second
-
-
-def test_all_directions_has_its_picture_at_once(look):
-    page = look("view=overview&metric=acc")
-    assert page.locator("[data-figure=across] svg [data-tip]").count() > 0

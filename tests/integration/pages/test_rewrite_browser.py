@@ -3,9 +3,8 @@
 import re
 
 import pytest
-from annotate_pages import fits
 from answering import free_port
-from chromium import needs_browser
+from chromium import fits, needs_browser
 from rewrite_systems import BOTH, Gate, better, bug, offer, unloadable
 
 from tstbench.spaces.rewrite.desk import Desk

@@ -89,7 +89,6 @@ def test_a_key_that_a_server_repeats_is_in_no_message_and_no_file(
     place, capsys, tmp_path, monkeypatch
 ):
     """In every answer, the name of the model that answered, a list of models, an error."""
-    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
     def answer(handler):
@@ -145,9 +144,7 @@ def test_an_answer_without_end_is_refused_at_once_by_older_clients_too():
     assert "more than 32 MiB" in str(failure)
 
 
-def test_an_answer_that_trickles_ends_and_is_told(capsys, tmp_path, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
-
+def test_an_answer_that_trickles_ends_and_is_told(capsys, tmp_path):
     def answer(handler):
         head(handler)
         while True:
@@ -161,8 +158,7 @@ def test_an_answer_that_trickles_ends_and_is_told(capsys, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("via", ["chat", "batch"])
-def test_a_redirect_is_told(capsys, tmp_path, monkeypatch, via):
-    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
+def test_a_redirect_is_told(capsys, tmp_path, via):
     with (
         serving(lambda handler: head(handler)) as (elsewhere, stolen),
         serving(lambda handler: head(handler, 307, location=elsewhere)) as (url, _),
@@ -172,8 +168,7 @@ def test_a_redirect_is_told(capsys, tmp_path, monkeypatch, via):
     assert stolen == []
 
 
-def test_a_batch_is_bounded_too(capsys, tmp_path, monkeypatch):
-    monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
+def test_a_batch_is_bounded_too(capsys, tmp_path):
     bomb = gzip.compress(b"x" * (1 << 24))
 
     def answer(handler):

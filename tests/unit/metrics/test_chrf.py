@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from metric_kinds import TEXTS
 from sacrebleu.metrics.chrf import CHRF
 
+from tstbench.metrics import statistics
 from tstbench.metrics.bleu import bleu
 from tstbench.metrics.chrf import chrf
 from tstbench.metrics.chrf.chrf import aggregate_chrf, chrf_statistics
@@ -86,8 +87,15 @@ def test_case_counts_unless_it_is_ignored():
 def test_references_are_counted_once_for_all_systems_of_a_short_corpus(
     counting, measure, monkeypatch
 ):
-    """Of a corpus longer than a block, nothing is kept; BLEU counts as chrF does."""
-    monkeypatch.setattr(counting, "BLOCK", 2)
+    """Of a corpus longer than a block, nothing is kept, and all is counted; BLEU does as chrF."""
+    long = ["once", "", "at all", "a third one"], [["once", "or"], ["not"], [], ["a third word"]]
+    whole = measure(*long)
+    for module in (counting, statistics):
+        monkeypatch.setattr(module, "BLOCK", 2)
+    monkeypatch.setattr(statistics, "_PART", 1)
+    parts = measure(*long)
+    np.testing.assert_array_equal(parts.rows, whole.rows)
+    np.testing.assert_array_equal(parts.per_sentence, whole.per_sentence)
     refs = [["kept in a test", "once"], ["or not at all"], ["a third reference"]]
     counting._counter.cache_clear()
     for some, kept in ((refs, 0), (refs[:2], 1), ([*refs[:2], []], 1)):

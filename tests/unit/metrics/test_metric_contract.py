@@ -8,7 +8,6 @@ from unicodedata import normalize
 import numpy as np
 import pytest
 import sacrebleu
-from own_data import write_lines, write_tones
 from prepared import DIRECTION
 
 from tstbench.datasets_scripts.catalog import load_data, parse_direction
@@ -32,9 +31,6 @@ from tstbench.metrics.scorers.profile import PROFILES, Scorers
 from tstbench.metrics.scorers.roles import OURS
 from tstbench.metrics.statistics import bootstrap
 from tstbench.metrics.text import preparation
-from tstbench.pipelines.evaluate import evaluate
-from tstbench.pipelines.outputs import Outputs
-from tstbench.pipelines.scoring import scoring
 
 EMBEDDED = PROFILES["embedded"]
 BENCHMARK_METRICS = benchmark_metrics()
@@ -330,35 +326,20 @@ def test_a_role_that_nobody_plays_is_told_when_it_is_needed():
             plan(["s_bleurt"], inputs, scorers)
 
 
-def test_what_learns_from_the_dataset_reads_its_language():
+def test_what_learns_from_the_dataset_reads_its_language(tones):
+    """That of the texts, and without any, that of the dataset."""
     direction = parse_direction("mini/negative-to-positive")
     german = check_inputs(["gut"], ["kalt"], [["gut !", "fein"]], direction, "de")
-    metrics = ["acc", "ppl", "joint", "sti", "s_wmd", "naturalness_lm", "s_bleu", "r_chrf"]
-    assert set(roles_needed(metrics, Scorers(EMBEDDED, direction), BENCHMARK, german)) == {
-        *("classifier", "word_vectors", "cleaned_language_model", "source_language_model"),
-    }
+    metrics = ["acc", "ppl", "cola", "joint", "sti", "s_wmd", "naturalness_lm", "s_bleu", "r_chrf"]
+    load_data(tones)
+    own = Scorers(EMBEDDED, parse_direction("tones/rude-to-polite"))
+    for asked in ((Scorers(EMBEDDED, direction), BENCHMARK, german), (own,)):
+        assert set(roles_needed(metrics, *asked)) == {
+            *("classifier", "word_vectors", "cleaned_language_model", "source_language_model"),
+        }
 
 
 # -- found by use ---------------------------------------------------------------------------------
-
-
-def test_all_ten_metrics_of_another_language(tmp_path):
-    """Joint takes no field twice from its parts, and CoLA is not trained for German."""
-    data = write_tones(tmp_path)
-    for name, asked in (("a", "gib mir"), ("b", "bitte reichen Sie mir")):
-        things = "das Salz,den Stuhl,die Liste,ein Tuch,den Mantel,die Karte,ein Glas".split(",")
-        write_lines(tmp_path / f"{name}.txt", [f"{asked} {thing} ." for thing in things])
-    load_data(data)
-    how = scoring()
-    direction = parse_direction("tones/rude-to-polite")
-    assert "acceptability" not in roles_needed(how.metrics, how.scorers(direction), how.choices)
-    how.prepare(direction)
-    test_set = load_test_set(direction)
-    (system,) = evaluate([Outputs("copy", test_set.sources)], test_set, how).systems
-    assert "|language:de-AT|" in system.report.score("joint").signature
-    assert [one.metric for one in system.report.left_out] == [
-        *("multi_bleu", "s_bert", "r_bert", "multi_bert", "cola", "joint_calibrated"),
-    ]
 
 
 def test_a_classifier_of_other_styles_is_refused_when_it_is_found(prepared, inputs):

@@ -2,19 +2,13 @@
 
 import json
 import tracemalloc
-from functools import partial
 
 import numpy as np
 import pytest
 from places import GOLDEN
-from resampled_cases import SEEDS, SIZES, cases, texts
-from sacrebleu import corpus_bleu
+from resampled_cases import SEEDS, SIZES, cases
 
-from tstbench.metrics.bleu import bleu
-from tstbench.metrics.bleu.bleu import bleu_statistics
-from tstbench.metrics.chrf.chrf import chrf_statistics
 from tstbench.metrics.statistics import (
-    BLOCK,
     _blocks,
     bootstrap,
     interval,
@@ -79,27 +73,6 @@ def test_systems_drawn_together_have_the_replicates_that_they_have_alone():
     for one, replicates in zip(some, together, strict=True):
         assert np.array_equal(bootstrap(one, resamples=960)[0], replicates)
     assert not np.array_equal(*together)
-
-
-@pytest.mark.slow
-def test_long_corpora_are_counted_as_short_ones():
-    n = BLOCK + 30
-    made, wanted = ([text[:24] for text in texts(n, seed)] for seed in (1, 2))
-    references = [[text, text[:9]][: i % 3] for i, text in enumerate(wanted)]
-    references[BLOCK - 2 : BLOCK + 2] = [[], ["one"], [], ["good"]]  # where one block ends
-    for measure in (bleu_statistics, partial(chrf_statistics, char_order=2)):
-        whole, middle = measure(made, references), n // 2
-        halves = [measure(made[a:b], references[a:b]) for a, b in ((0, middle), (middle, n))]
-        assert np.array_equal(whole.rows, np.concatenate([one.rows for one in halves]))
-        assert np.array_equal(
-            whole.per_sentence,
-            np.concatenate([one.per_sentence for one in halves]),
-            equal_nan=True,
-        )
-    theirs = corpus_bleu(made, [wanted], force=True).score
-    bleu._counter.cache_clear()
-    assert bleu_statistics(made, [[w] for w in wanted], "13a").value == pytest.approx(theirs)
-    assert bleu._counter.cache_info().currsize == 0  # counted n-grams of so many are too large
 
 
 @pytest.mark.slow

@@ -56,7 +56,7 @@ def commits(hub):
     return {key: repo.messages for key, repo in hub.repos.items()}
 
 
-def test_push_then_load_back_by_name(hub, root, tmp_path):
+def test_push_then_load_back_by_name_and_push_nothing_again(hub, root, tmp_path):
     seen = []
     plans = push(root, token=TOKEN, endpoint=hub.url, report=seen.append)
     assert plans == seen
@@ -76,10 +76,6 @@ def test_push_then_load_back_by_name(hub, root, tmp_path):
     assert by_name["views"] == by_name["streamed"] == published_views(root)
     assert by_name["words"] == {"words": 3.0}
     assert len(by_name["logits"]) == 2
-
-
-def test_what_is_there_is_not_pushed_again(hub, root):
-    push(root, token=TOKEN, endpoint=hub.url)
     before = commits(hub)
     hub.requests.clear()
     plans = push(root, token=TOKEN, endpoint=hub.url)
@@ -105,6 +101,9 @@ def test_one_commit_per_change_and_the_tag_follows(hub, root):
     assert space.tags == {"v0.4.6": space.head}
     assert {path for path in space.files if path[0] != "."} == set(files)
     assert all(space.files[path] == content for path, content in files.items())
+    space.tags.clear()  # as after a crash
+    (plan,) = push(root, token=TOKEN, endpoint=hub.url, only=["wordcount"])
+    assert (plan.tags, plan.commit, space.tags) == (("v0.4.6",), None, {"v0.4.6": space.head})
 
 
 def test_dry_run_changes_nothing_and_lists_everything(hub, root, results):
@@ -157,14 +156,6 @@ def test_an_interrupted_push_is_taken_up_again(hub, root):
     plans = push(root, token=TOKEN, endpoint=hub.url)
     assert [plan.is_empty for plan in plans] == [True, False, False]
     assert len(hub.repos[MINI].messages) == len(done[MINI])
-
-
-def test_a_tag_that_was_not_set_before_a_crash_is_set_later(hub, root):
-    push(root, token=TOKEN, endpoint=hub.url)
-    hub.repos[WORDS].tags.clear()
-    (plan,) = push(root, token=TOKEN, endpoint=hub.url, only=["wordcount"])
-    assert (plan.tags, plan.commit) == (("v0.4.6",), None)
-    assert hub.repos[WORDS].tags == {"v0.4.6": hub.repos[WORDS].head}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from prepared import prepared_home
 from tstbench.pipelines.hub.build import Artefact, build, spaces, trained_scorers
 from tstbench.pipelines.hub.serve import make_server
 
-CLIENT = SUPPORT / "hub_metrics_client.py"
+CLIENT = SUPPORT / "hub_user.py"
 SPACES = ("acc", "bertscore", "bleu", "cola", "joint", "ppl")
 
 
@@ -39,9 +39,9 @@ def test_metrics_by_name_from_a_server_and_from_folders(root, home, tmp_path):
     shared = {"TSTBENCH_HOME": str(home)}
     with answering(make_server(root)) as server:
         online = {**shared, **ONLINE, "HF_ENDPOINT": server.url}
-        served = run_user(CLIENT, list(SPACES), cwd=tmp_path / "user", **online)
+        served = run_user(CLIENT, ["metrics", *SPACES], cwd=tmp_path / "user", **online)
     folders = {**shared, "HF_HOME": str(tmp_path / "hf-home")}
-    local = run_user(CLIENT, ["bleu", "joint"], cwd=root / "local", **folders)
+    local = run_user(CLIENT, ["metrics", "bleu", "joint"], cwd=root / "local", **folders)
     assert local == {name: served[name] for name in ("bleu", "joint")}
     assert set(served) == set(SPACES)
     values = {metric: served[metric][metric] for metric in ("acc", "cola", "joint", "ppl")}

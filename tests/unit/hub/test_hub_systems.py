@@ -20,7 +20,7 @@ from tstbench.pipelines.transfer import predict
 from tstbench.trainers.delete_retrieve import DeleteRetrieve
 from tstbench.trainers.train import system_config, train_system
 
-CLIENT = SUPPORT / "hub_system_client.py"
+CLIENT = SUPPORT / "hub_user.py"
 REPOSITORY = "delete-retrieve-mini-negative-to-positive"
 
 
@@ -45,12 +45,12 @@ def test_trained_here_published_and_asked_there(published, tmp_path):
     revision = find_repository(root, "model", f"tstbench/{REPOSITORY}").commit
     there = run_user(
         CLIENT,
-        [f"tstbench/{REPOSITORY}", DIRECTION, revision],
+        ["system", f"tstbench/{REPOSITORY}", DIRECTION, revision],
         cwd=tmp_path / "user",
         HF_ENDPOINT=url,
         **ONLINE,
     )
-    assert there["said"] == expected
+    assert there == expected
 
     user = tmp_path / "another"
     asking = ("transfer", f"tstbench/{REPOSITORY}", "--direction", DIRECTION, "--out", "o.jsonl")

@@ -294,19 +294,16 @@ def test_the_command_tells_what_cannot_be_offered(folder, tmp_path, capsys):
     assert "trained for no direction" in refusal(capsys, "rewrite", tmp_path / "copy")
 
 
-def test_a_system_for_data_that_is_not_here_is_told_of_or_has_its_place(tmp_path, capsys):
+def test_what_cannot_be_opened_is_told_of_or_has_its_place(folder, tmp_path, capsys):
     """Its dataset may be another package's."""
     system = load_system("copy")
     system.card = replace(system.card, name="far", directions=("unheard/rude-to-polite",))
     system.save_pretrained(tmp_path / "far")
     with pytest.raises(UnknownNameError, match="unheard"):
         open_offers([str(tmp_path / "far")], strict=True)
-    (there,) = open_offers([str(tmp_path / "far")], strict=False)
-    assert (there.name, there.found, there.problem) == ("far", None, UNOPENED)
+    given = [str(tmp_path / "far"), "owner/nothing", str(folder)]
+    far, nothing, there = open_offers(given, strict=False)
+    assert (far.name, far.found, far.problem) == ("far", None, UNOPENED)
+    assert (nothing.name, nothing.found, nothing.directions) == ("owner/nothing", None, ())
+    assert there.found is not None
     assert str(tmp_path / "far") in capsys.readouterr().err  # for the owner, not for visitors
-
-
-def test_what_cannot_be_opened_has_its_place_on_a_space(folder):
-    first, second = open_offers(["owner/nothing", str(folder)], strict=False)
-    assert (first.name, first.found, first.directions) == ("owner/nothing", None, ())
-    assert second.found is not None

@@ -20,7 +20,7 @@ from tstbench.trainers.pipeline import TASK, direction_of
 from tstbench.trainers.system import SYSTEM_STORE, System
 
 SENTENCES = ["the soup was cold .", "the waiter was slow and rude to all of us .", "bad ."]
-CLIENT = SUPPORT / "hub_pipeline_client.py"
+CLIENT = SUPPORT / "hub_user.py"
 
 
 @pytest.fixture(scope="module")
@@ -198,6 +198,6 @@ def test_from_the_hub_by_its_name(folder, tmp_path, capsys):
     success(capsys, *build)
     with answering(make_server(tmp_path / "hub")) as server:
         online = {"HF_ENDPOINT": server.url, **ONLINE}
-        arguments = [f"tstbench/{name}", "positive", *SENTENCES]
+        arguments = ["pipeline", f"tstbench/{name}", "positive", *SENTENCES]
         said = run_user(CLIENT, arguments, cwd=tmp_path / "user", **online)
     assert texts(said) == list(load_system(folder).transfer(SENTENCES, DIRECTION))

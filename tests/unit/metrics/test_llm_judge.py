@@ -15,7 +15,7 @@ import pytest
 from chat_server import KEY, question_in, serving
 from local_chat import make_chat_model
 from own_data import write_lines
-from prepared import DIRECTION, command_line, refusal, success
+from prepared import DIRECTION, refusal, success
 from scipy.stats import spearmanr
 
 from tstbench.chat.answers import Answers, answers_folder
@@ -457,21 +457,13 @@ def test_the_report_counts_what_no_wording_could_read_and_has_no_key(tmp_path, c
 def test_agreement_of_each_wording_and_of_all(tmp_path, capsys):
     """One wording says what people say, another the opposite; a third reads three outputs."""
     human = [1, 2, 3, 4, 5, 2]
-    texts = ["one soup", "two soups", "three soups", "four soups", "five soups", "six soups"]
-    prompts = tmp_path / "mine.toml"
-    prompts.write_text(
-        'name = "mine"\naspect = "fluency"\nanswer = "from {low} to {high} and"\nexplain = "x"\n'
-        + "".join(
-            f'[[wording]]\nid = "{one}"\ntext = "{one}: {{output}}"\nworst = 1\nbest = 5\n'
-            for one in ("same", "opposite", "some")
-        )
-    )
-    study = tmp_path / "study.csv"
-    rows = [
-        f"it was {text},{text},s,{DIRECTION},{score}"
-        for text, score in zip(texts, human, strict=True)
-    ]
-    study.write_text("\n".join(["source,output,system,direction,fluency", *rows]) + "\n")
+    texts = [f"{n} bowls of soup" for n in range(6)]
+    prompts, study = tmp_path / "mine.toml", tmp_path / "study.csv"
+    wording = '[[wording]]\nid = "{0}"\ntext = "{0}: {{output}}"\nworst = 1\nbest = 5\n'
+    asked = [wording.format(one) for one in ("same", "opposite", "some")]
+    prompts.write_text("".join([GOOD.partition("[[wording]]")[0], *asked]))
+    rows = [f"it was {t},{t},s,{DIRECTION},{score}" for t, score in zip(texts, human, strict=True)]
+    write_lines(study, ["source,output,system,direction,fluency", *rows])
 
     def answer(asked):
         wording, _, rest = question_in(asked).partition(": ")
@@ -481,12 +473,11 @@ def test_agreement_of_each_wording_and_of_all(tmp_path, capsys):
         return str(human[place] if wording == "same" else 6 - human[place])
 
     with serving(answer=answer) as server:
-        code, _, err = command_line(
+        success(
             capsys, "meta-evaluate", study, "--metrics", "judge_fluency", "--scorer",
             f"judge=m@{server.url}", "--set", f"llm_judge.fluency_prompts={prompts}",
             "--out", tmp_path / "agreement",
         )  # fmt: skip
-    assert code == 0, err
     found = json.loads((tmp_path / "agreement" / "meta.json").read_text())
     sentence = [s for s in found["scores"] if s["coefficient"] == "spearman"]
     by_name = {s["metric"].removeprefix("judge_fluency"): s for s in sentence}

@@ -246,18 +246,6 @@ def test_the_least_part_of_an_output_has_the_target_style(prepared):
     assert _without_addition(f"{copied} ve ben çok seviyorum", copied) == [copied]
 
 
-def test_a_file_of_other_styles_is_refused(prepared, tmp_path):
-    path = tmp_path / "other.json"
-    path.write_text(json.dumps({"styles": ["rude", "polite"], "distances": [[0, 1], [1, 0]]}))
-    with pytest.raises(InputError, match="between rude, polite; the classifier's styles are nega"):
-        measure(
-            ["sti"],
-            check_inputs(["so."], ["and so."], direction=parse_direction(DIRECTION)),
-            Scorers(EMBEDDED, parse_direction(DIRECTION)),
-            choices({"sti": {"ground": str(path)}}),
-        )
-
-
 def test_a_files_distances_follow_the_classifiers_order(tmp_path):
     path = tmp_path / "three.json"
     rows = [[0, 1, 5], [1, 0, 2], [5, 2, 0]]

@@ -134,3 +134,9 @@ class TestChance:
         without = style_invariance(vectors, labels, centred=True, permutations=100)
         assert with_them.expected > 3.5
         assert without.expected < 2
+
+    def test_the_seed_is_0_unless_another_is_given(self):
+        """As of the reports that exist."""
+        vectors, labels = clusters(0.1, n=10)
+        usual, other = (style_invariance(vectors, labels, seed=seed) for seed in (0, 1))
+        assert style_invariance(vectors, labels).expected == usual.expected != other.expected

@@ -222,22 +222,22 @@ class TestToFolder:
         with pytest.raises(InputError, match="already submitted"):
             ToFolder(root)(scored)
 
-    def test_a_damaged_neighbour_does_not_fail_what_was_published(self, scored, tmp_path):
+    def test_neither_a_damaged_neighbour_nor_a_failed_comparison_fails_what_was_published(
+        self, scored, tmp_path
+    ):
         root = real_results(tmp_path / "results", directions=(THERE,), hostile=False)
         (root / THERE / "delete-retrieve" / "replicates.parquet").write_bytes(b"")
+        (root / THERE / "random-target" / "report.json").write_text("{")
         receipt = ToFolder(root)(scored)
         assert receipt.message.endswith(f"is on the leaderboard of {THERE}.")
         record = json.loads((root / THERE / "significance.json").read_text())
         assert record
         assert all(set(one["ranks"]) == {"New system"} for one in record.values())
-
-    def test_what_was_published_stays_so_where_the_systems_cannot_be_compared(
-        self, scored, tmp_path
-    ):
-        (tmp_path / "results" / THERE / "significance.json").mkdir(parents=True)
-        receipt = ToFolder(tmp_path / "results")(scored)
-        assert "is on the leaderboard" in receipt.message
-        assert len(list((tmp_path / "results" / THERE).glob("submission-*/report.json"))) == 1
+        shutil.rmtree(next((root / THERE).glob("submission-*")))
+        (root / THERE / "significance.json").unlink()
+        (root / THERE / "significance.json").mkdir()  # nor can the systems be compared
+        assert ToFolder(root)(scored).message.endswith("; its rank follows later.")
+        assert len(list((root / THERE).glob("submission-*/report.json"))) == 1
 
     def test_a_folder_that_takes_nothing(self, scored, tmp_path):
         (tmp_path / "results").write_text("a file, which nobody can write into, root included")

@@ -1,12 +1,11 @@
 """A page is served also where the machine is too busy to answer at once."""
 
 import asyncio
-import http.client
 import time
 from pathlib import Path
 
 import pytest
-from answering import asked, free_port
+from answering import ask, asked, free_port
 from leaderboard_results import score_by_bleu
 
 import tstbench
@@ -39,16 +38,6 @@ def test_a_page_that_answers_slowly_is_served():
     assert closed == [True]
 
 
-def sent(port, path, body=b"", size=None, **headers):
-    """The status of an upload, as a page of another website sends it: no question comes first."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    length = {"Content-Length": str(size or len(body)), "Content-Type": "text/plain"}
-    connection.request("POST", path, body, {**length, **headers})
-    status = connection.getresponse().status
-    connection.close()
-    return status
-
-
 @pytest.mark.parametrize("what", ["metric", "leaderboard"])
 def test_uploads_have_a_limit_and_come_from_the_servers_own_page(what, tmp_path, monkeypatch):
     pytest.importorskip("gradio")
@@ -66,13 +55,16 @@ def test_uploads_have_a_limit_and_come_from_the_servers_own_page(what, tmp_path,
     try:
         head = 'Content-Disposition: form-data; name="files"; filename="a"'
         part = f"--x\r\n{head}\r\n\r\na\r\n--x--\r\n".encode()
-        form = {"Content-Type": "multipart/form-data; boundary=x"}
-        own = f"http://127.0.0.1:{port}"
-        assert sent(port, path, part, **form, Origin=own) not in (403, 413, 421)
-        assert sent(port, path, part, **form) not in (403, 413, 421)  # a program
+        own, form = f"http://127.0.0.1:{port}", "multipart/form-data; boundary=x"
+
+        def sent(body=part, **headers):  # as a page of another website sends it: nothing is asked
+            return ask(own, path, "POST", body, **{"Content-Type": form, **headers})[0]
+
+        assert sent(Origin=own) not in (403, 413, 421)
+        assert sent() not in (403, 413, 421)  # a program
         for other in ("https://evil.example", "null", f"http://127.0.0.2:{port}"):
-            assert sent(port, path, part, **form, Origin=other) == 403
-        assert sent(port, path, size=100 << 20) == 413
+            assert sent(Origin=other, Content_Type="text/plain") == 403
+        assert sent(None, Content_Length=str(100 << 20)) == 413
     finally:
         page.close()
 

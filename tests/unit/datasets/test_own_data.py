@@ -187,8 +187,10 @@ def test_a_direction_has_its_styles_sentences_or_its_own(tones):
         "polite-to-poetic",
     ]
     shared = load_test_set("tones/rude-to-poetic")
-    assert shared.cleaning == "plain-v1"
+    learned = load_training("tones/rude-to-poetic")
+    assert shared.cleaning == learned.cleaning == "plain-v1"
     assert shared.sources == ("Weg da !", "Gib her .")  # no English rule touches the space
+    assert "Hau ab !" in learned.train.source
     assert shared.references == ((), ())
     assert shared.ids == ("tones-test-0-00000", "tones-test-0-00001")
     own = load_test_set("tones/rude-to-polite")

@@ -125,7 +125,7 @@ def test_the_mean_of_runs_that_do_not_all_have_the_same_scores(results):
     assert [s.interval for s in MeanOfRuns(tuple(odd), "ours").report.scores] == [None] * 3
 
 
-def test_ranks_count_the_system_once(evaluation, results):
+def test_ranks_count_the_system_once(evaluation, results, capsys):
     assert {r.system.name for r in evaluation.standings.reports} == {"ours", "lone", "copy"}
     for metric in METRICS:
         assert [(r.system, r.low, r.high) for r in evaluation.standings.ranking(metric)] == [
@@ -137,8 +137,11 @@ def test_ranks_count_the_system_once(evaluation, results):
     [standings] = read_standings(results, each_seed=True)
     ranks = next(iter(standings.ranks.values()))
     assert len(ranks) == 4, "each seed: one by one, if asked for"
-    [some] = read_standings(results, systems=["ours-seed1", "lone"])
-    assert {r.system.name for r in some.reports} == {"ours-seed1", "lone"}
+    for asked in (["ours-seed1", "lone"], ["lone", "ours"]):
+        [some] = read_standings(results, systems=asked)
+        assert {r.system.name for r in some.reports} == {*asked}
+    shown, _ = success(capsys, "report", results, "--each-seed", "--format", "markdown")
+    assert ("±" in shown, shown.count("ours-seed")) == (False, 3)
 
 
 def test_an_analysis_ranks_the_mean_and_finds_runs_by_their_systems_name(results):

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
-from results_folder import hashes
+from suite_runs import hashes
 
 from tstbench.files import write_json
 

@@ -9,25 +9,15 @@ import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
+from analysis_results import judgment
 from huggingface_hub import DatasetCard
 
 from tstbench.datasets_scripts.build import build as build_dataset
-from tstbench.datasets_scripts.judgments.schema import Judgment
 from tstbench.pipelines.hub.build import Artefact
 
 SERVER = "import sys; from tstbench.pipelines.hub.serve import serve; serve(sys.argv[1], port=0)"
-JUDGED = Judgment(
-    study="ours",
-    dataset="mini",
-    direction="mini/negative-to-positive",
-    system="copy",
-    sample_id="1",
-    source="the soup was cold .",
-    output="the soup was warm .",
-    aspect="style",
-    scale="ordinal 1-5",
-    rater="rater-1",
-    score=1,
+JUDGED = judgment("copy", 1, 1, output="the soup was warm .").model_copy(
+    update={"source": "the soup was cold ."}
 )
 
 

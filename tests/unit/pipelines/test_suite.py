@@ -9,8 +9,7 @@ import pytest
 from places import GOLDEN
 from prepared import BACK, DIRECTION, command_line, refusal, success
 from refusals import refuses
-from results_folder import hashes
-from suite_runs import run, stamps
+from suite_runs import hashes, run, stamps
 
 from tstbench.datasets_scripts.load import load_test_set
 from tstbench.errors import InputError

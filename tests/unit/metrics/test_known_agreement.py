@@ -279,18 +279,18 @@ class TestPages:
         told = [a["data-meaning"] for a in page.all("th") if a.get("data-key") == "s_bleu"]
         assert "Li 2018, content: −0.20" in told[0]
 
-    def test_no_mark_to_explain_where_there_is_none(self, root, shipped):
-        shipped(number("acc", aspect="style", value=0.42))
-        page = Page(show(root, direction=THERE).html)
-        assert known.DOUBT not in page.text
-        assert known.WHAT in page.text
-
-    def test_nothing_is_said_of_what_was_not_measured(self, root, shipped):
+    def test_nothing_is_said_of_what_was_not_measured_nor_of_marks_that_are_not_there(
+        self, root, shipped
+    ):
         shipped()
         page = Page(show(root, direction=THERE).html)
         assert "\npeople" not in page.text
         assert known.WHAT not in page.text
         assert "ρ" not in Page(show(root, view="about").html).text
+        shipped(number("acc", aspect="style", value=0.42))
+        page = Page(show(root, direction=THERE).html)
+        assert known.DOUBT not in page.text
+        assert known.WHAT in page.text
 
     def test_all_directions_say_it_of_their_metric(self, root, shipped):
         shipped(number("acc", aspect="style", value=0.42))

@@ -225,23 +225,18 @@ def test_what_can_be_trained_is_said_once():
 # -- another scorer -------------------------------------------------------------------------------
 
 
-def test_a_language_model_by_file(prepared, inputs, tmp_path):
-    """Another file under the same name is another model; another name is another signature."""
+def test_a_language_model_by_file_is_known_by_name_and_content(prepared, inputs, tmp_path):
     file = tmp_path / "my model.arpa"
-
-    def found(profile):
-        score = measure(["ppl"], inputs, Scorers(profile, inputs.direction))["ppl"]
-        return score.value, str(score.signature)
-
-    own = []
+    own = EMBEDDED.with_scorers([f"language_model={file}"])
+    found = []
     for way in ("mini/negative-to-positive", "mini/positive-to-negative"):
         model = Scorers(EMBEDDED, parse_direction(way)).load("language_model")
         shutil.copyfile(model.path, file)
-        own.append(found(EMBEDDED.with_scorers([f"language_model={file}"])))
-        assert "|lm:file:my_model#" in own[-1][1]
-    usual = found(EMBEDDED)
-    assert usual[0] == own[0][0] != own[1][0]
-    assert len({usual[1], own[0][1], own[1][1]}) == 3
+        found.append(measure(["ppl"], inputs, Scorers(own, inputs.direction))["ppl"])
+    usual = measure(["ppl"], inputs, Scorers(EMBEDDED, inputs.direction))["ppl"]
+    assert usual.value == found[0].value != found[1].value
+    assert len({one.signature for one in (usual, *found)}) == 3
+    assert all("|lm:file:my_model#" in str(one.signature) for one in found)
 
 
 # -- where and in which number type ---------------------------------------------------------------

@@ -324,12 +324,6 @@ class TestHuman:
             said[metric] = [sentence in html for sentence in sentences]
         assert said == {"joint": [True, True, False], "joint_sentence": [False, False, True]}
 
-    def test_a_wrong_row_is_said(self, root):
-        write(root, report("a", {"acc": 1.0}))
-        (root / "human.jsonl").write_text('{"study": "x"}\n')
-        html = show(root, direction=THERE).html
-        assert "human.jsonl, line 1" in html
-
     def test_a_skipped_item_ends_nothing(self, tmp_path):
         rows = by_one("a", [4, None, 2]) + by_one("b", [None, 5])
         write_judgments(tmp_path / "human.jsonl", rows)
@@ -404,13 +398,15 @@ class TestResults:
         moved = root / BACK / "moved"
         moved.mkdir(parents=True)
         (moved / "report.json").write_text(report("x", {"acc": 1.0}).model_dump_json())
+        (root / "human.jsonl").write_text('{"study": "x"}\n')
         board = Results(root).board()
         assert [e.label for e in board.entries] == ["good"]
         problems = "\n".join(board.problems)
         assert "broken/report.json is not a valid report: tstbench: Field required" in problems
         assert f"is a report of {THERE}, but is under {BACK}" in problems
         page = Page(show(root).html)
-        assert "2 files of the results could not be used" in page.text
+        assert "3 files of the results could not be used" in page.text
+        assert "human.jsonl, line 1" in page.text
         assert str(root) not in page.text, "where things lie on the server is nobody's business"
 
     @pytest.mark.parametrize("view", VIEWS)

@@ -54,7 +54,13 @@ def moved(learner, step):
     learner.update = seen
     terms = _step(learner, step)
     learner.update = update
-    far = {name: float((w.detach() - before[name]).norm()) for name, w in weights.items()}
+    # Below Adam's epsilon a gradient is 0 but for rounding, and its step another on each processor.
+    real = {
+        name: w
+        for name, w in weights.items()
+        if w.grad is not None and w.grad.square().mean() > 1e-16
+    }
+    far = {name: float((w.detach() - before[name]).norm()) for name, w in real.items()}
     return terms, {name: distance for name, distance in far.items() if distance}, gradients
 
 

@@ -35,6 +35,17 @@ def test_interval_of_a_mean_agrees_with_scipys_bootstrap():
     assert [ours.low, ours.high] == pytest.approx([theirs.low, theirs.high], abs=0.004)
 
 
+def test_replicates_of_bleu_are_bleu_of_the_resampled_corpora():
+    texts = "the food was good here, we love it, bad bad place, not good at all now, good, bad"
+    texts = texts.split(", ") * 4
+    references = [[text.replace("good", "bad").replace("love", "hate")] for text in texts]
+    (found,) = bootstrap(bleu_statistics(texts, references, "13a"), resamples=20)
+    for replicate, drawn in zip(found, resample(24, resamples=20), strict=True):
+        rows = np.repeat(np.arange(24), drawn.astype(int))
+        again = bleu_statistics([texts[i] for i in rows], [references[i] for i in rows], "13a")
+        assert replicate == pytest.approx(again.value, abs=1e-9)
+
+
 def test_p_value_is_near_that_of_a_paired_test():
     base = RNG.rand(400)
     same = mean_statistics(base + 0.3 * RNG.randn(400))

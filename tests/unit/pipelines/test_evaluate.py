@@ -2,10 +2,12 @@
 
 import dataclasses
 import json
+import math
 import re
 import sys
 from pathlib import Path
 
+import kenlm
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -154,6 +156,23 @@ def test_bleu_is_that_of_nltk(name, evaluation, test_set, outputs):
     for metric, wanted in against.items():
         expected = 100 * corpus_bleu(wanted, predictions)
         assert value(evaluation, name, metric) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_perplexity_is_that_of_the_model_file_and_joint_the_cube_root(
+    name, evaluation, outputs, prepared
+):
+    path = find("language_model", "mini", "kn5-positive").folder / "model.arpa"
+    model = kenlm.Model(str(path))
+    log10, count = 0.0, 0
+    for text in outputs[SYSTEMS.index(name)].predictions:
+        prepared_text = " ".join(NLTKWordTokenizer().tokenize(text.lower()))
+        log10 += sum(score for score, _, _ in model.full_scores(prepared_text))
+        count += len(prepared_text.split())
+    acc, bleu, ppl = (value(evaluation, name, m) for m in ("acc", "multi_bleu", "ppl"))
+    assert ppl == pytest.approx(10 ** (-log10 / count), rel=1e-6)
+    expected = (acc / 100 * bleu / 100 / math.log(ppl)) ** (1 / 3)
+    assert value(evaluation, name, "joint") == pytest.approx(expected, abs=1e-6)
 
 
 def test_acceptability_is_the_share_of_distributions_that_lean_to_it(

@@ -96,6 +96,12 @@ class TestSuspicions:
         ]
         assert [shown[state] for state in ("open", "scored", "doubtful")] == [False, True, False]
 
+    def test_what_a_refusal_quotes_of_a_file_is_text(self, results):
+        line = b'{"id": "<img src=x>", "prediction": "a"}\n'
+        _, told = taken(desk_of(results), Form(line, "x.jsonl", THERE, "New", confirmed=True))
+        assert "&lt;img src=x&gt;" in told["html"]
+        assert "<img" not in told["html"]
+
     def test_sentences_of_a_licensed_corpus_are_not_offered(self, results, tmp_path, monkeypatch):
         """Nor those of the user's own copy."""
         small_copy(tmp_path)

@@ -112,7 +112,7 @@ class _Texts:
         with suppress(TSTBenchError):  # no such direction, or its files are not here
             other = load_test_set(back)
             if len(other) == len(self):
-                do = f"score them with --direction {back}, or give the outputs of {direction}"
+                do = f"score them as outputs of {back}, or give those of {direction}"
                 yield f"the sources of {back}", other.sources, do
 
 

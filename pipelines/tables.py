@@ -131,7 +131,8 @@ def print_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         for row in (header, *rows):
             print("\t".join(map(printable, row)))  # noqa: T201
         return
-    shared = [len(rows) > 1 and len({row[i] for row in rows}) == 1 for i in range(len(header))]
+    differ = len({tuple(row) for row in rows}) > 1
+    shared = [differ and len({row[i] for row in rows}) == 1 for i in range(len(header))]
     said = [f"{header[i]}: {rows[0][i]}" for i, same in enumerate(shared) if same and rows[0][i]]
     table = Table(box=None, header_style="bold", pad_edge=False)
     columns = [i for i, same in enumerate(shared) if not same]

@@ -85,6 +85,8 @@ def test_a_narrow_terminal_breaks_no_name_and_says_once_what_all_rows_share(monk
     assert [line.split()[0] for line in lines if line[0] != " "] == [*names, names[0]]
     print_rows(["a", "b"], [["one", "row"]])  # alone it shares nothing
     assert terminal.getvalue().split()[-2:] == ["one", "row"]
+    print_rows(["a", "b"], [["same", "rows"]] * 2)  # nor do rows without a difference
+    assert terminal.getvalue().split()[-4:] == ["same", "rows"] * 2
     print_rows(["name", "mean"], [["n" * 60, "4.25"], ["m" * 60, "2.75"]])  # no room for both
     assert {"4.25", "2.75"} < set(terminal.getvalue().split())
 

@@ -363,7 +363,8 @@ def test_one_or_two_words_left_on_either_side_need_no_solver(monkeypatch):
     gives a third to 1 and a sixth to 3, the second a sixth to 3 and a third to 7:
     1/3 + 3/6 + 17/6 + 13/3. Three against four that have two in common: 0 at a third of the first
     and 1 and 3 at a quarter of the second each: what is left is 1/3 at 0 and 1/12 at 1 and at 3
-    on one side, 1/4 at 7 and at 20 on the other: the area is 1/3 + 2 5/12 + 4/2 + 13/4.
+    on one side, 1/4 at 7 and at 20 on the other: the area is 1/3 + 2 5/12 + 4/2 + 13/4. Where
+    three of six are common, one at 16 is left against three at 1, 4 and 9: (15 + 12 + 7) / 6.
     """
     without_pot(monkeypatch)
     one, three, two = [0], [1, 2, 3], [0, 4]
@@ -372,6 +373,9 @@ def test_one_or_two_words_left_on_either_side_need_no_solver(monkeypatch):
     found = transport_distances([[0, 1, 2], [3, 1, 4, 2]], [[3, 1, 4, 2], [0, 1, 2]], LINE)
     area = 1 / 3 + 2 * (1 / 3 + 1 / 12) + 4 * 0.5 + 13 * 0.25
     np.testing.assert_allclose(found, [area, area], rtol=1e-14)
+    one, three = [0, 5, 6, 4, 4, 4], [0, 5, 6, 1, 2, 3]
+    found = transport_distances([one, three], [three, one], np.arange(7.0)[:, None] ** 2)
+    np.testing.assert_allclose(found, [34 / 6] * 2, rtol=1e-14)
 
 
 def test_three_words_left_on_both_sides_need_pot(monkeypatch):

@@ -63,7 +63,7 @@ def test_the_length_of_a_scale_is_its_greater_end_whichever_is_best():
 def test_only_what_follows_the_last_thought_is_an_answer():
     text = "<think>2</think>\n3\n<think>no, more</think>\n4"
     assert read(text, "stop", Scale(1, 5)).score == 4
-    assert read("<think>\n3\n</think>", "stop", Scale(1, 5)).why == "unparsable"
+    assert read("<think>\n3\nor 3/5\n</think>", "stop", Scale(1, 5)).why == "unparsable"
 
 
 def test_wordings_count_equally_whatever_their_scales():
@@ -124,6 +124,7 @@ def test_wordings_count_equally_whatever_their_scales():
         "<think>\nScore: 2\n</think>\n4",
         "</think>4",
         "Good.\r\n4\r\n",
+        "fluent " * 40 + "\n4",
     ],
 )
 def test_every_form_of_a_number_that_counts(text):
@@ -139,6 +140,7 @@ def test_every_form_of_a_number_that_counts(text):
         "underscore: 4",
         "My score 4",
         "My score is4, I think",
+        "My score is\n4, I think",
         "My score: 4(nearly)",
         "My score: 4 -ish",
         "My score: 4- fluent",

@@ -1,11 +1,10 @@
 """Style transfer intensity, and the target style score it is compared with.
 
-Source: Mir, Felbo, Obradovich and Rahwan (2019), sections 5.1 and 5.3.
-
 Source: Mir, Felbo, Obradovich and Rahwan (2019), "Evaluating Style Transfer for Text", section
 5.1: the earth mover's distance between a classifier's style distributions of source and output,
 negated where the output moves away from the target style. With two styles and distance 1 between
-them it is the change of P(target). The temperature is ours: see :func:`tempered`.
+them it is the change of P(target); the output's P(target) is the target style score (section 5.3).
+The temperature is ours: see :func:`tempered`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """Word mover's distance and its family: content preserved, on whole, masked or shortened texts.
 
-Source: Mir, Felbo, Obradovich and Rahwan (2019), section 4.3.
-
 Source: Mir, Felbo, Obradovich and Rahwan (2019), section 4.3. Here are vectors for the words of two
 tokenised sentences, and what becomes of sentences of which nothing is left. Each distinct pair is
 measured once. Vector extrema are of Forgues, Pineau, Larcheveque and Tremblay (2014), greedy

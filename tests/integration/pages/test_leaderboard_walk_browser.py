@@ -47,7 +47,7 @@ def edges(page):
     return page.evaluate(
         """() => [...document.querySelectorAll(".scroller, nav .links")].map((box) =>
           [box.scrollWidth - box.clientWidth - box.scrollLeft > 1,
-           box.parentElement.classList.contains("more-right")])"""
+           box.parentElement.matches(":is(.edge, .views).more-right")])"""
     )
 
 

@@ -129,7 +129,7 @@ def test_a_users_table_is_a_study_in_which_spaces_are_no_score(tmp_path):
 
 def test_every_column_of_a_users_table_arrives_in_its_field(tmp_path):
     names = "id source output system rater direction model condition style naturalness_relative"
-    values = "n7|it was bad|it was good|ours-1|al|x/a-to-b|ours|warm|7.5|1".split("|")
+    values = 'n7|it was bad|it was "good"|ours-1|al|x/a-to-b|ours|warm|7.5|1'.split("|")
 
     def read(names, values):
         text = "\t".join(names.split()) + "\n" + "\t".join(values) + "\n"
@@ -139,7 +139,7 @@ def test_every_column_of_a_users_table_arrives_in_its_field(tmp_path):
     style, natural = read(names, values)
     common = {
         "study": "whole", "dataset": "x", "direction": "x/a-to-b", "system": "ours-1",
-        "sample_id": "n7", "source": "it was bad", "output": "it was good", "rater": "al",
+        "sample_id": "n7", "source": "it was bad", "output": 'it was "good"', "rater": "al",
         "model": "ours", "condition": "warm", "note": None, "item": None, "certain": None,
         "flag": None,
     }  # fmt: skip

@@ -184,12 +184,13 @@ def test_what_a_mask_stands_for_by_hand():
         ([mask, mask, "soup"], ["good"]),
         ([mask], ["x"]),
         ([mask, "x"], [mask]),
+        (["soup", "soup", "good"], ["soup", "good"]),
     ]
     found = compare("wmd", pairs, vectors, ["good"])
     root = np.sqrt(2)
-    np.testing.assert_allclose(found, [root / 2, root / 3, 2, 0], atol=1e-7)
+    np.testing.assert_allclose(found, [root / 2, root / 3, 2, 0, root / 6], atol=1e-7)
     unmasked = compare("wmd", pairs, vectors)
-    np.testing.assert_allclose(unmasked, [0, root, 2, 2], atol=1e-7)
+    np.testing.assert_allclose(unmasked, [0, root, 2, 2, root / 6], atol=1e-7)
     own = WordVectors(["good", mask], np.eye(2))
     assert compare("wmd", [([mask], ["good"])], own, ["good"]) == pytest.approx(root)
     # Of two words, the mean of their unit vectors, as long as they are on average.

@@ -269,16 +269,18 @@ def test_what_is_published_is_read_as_transformers_reads_it(name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "named",
+    ("named", "card_counts"),
     [
-        lambda folder: describe_hub_classifier(folder),
-        lambda folder: describe_encoder(folder).hash,
-        lambda folder: causal_lm.find(folder, None, HERE).hash,
-        lambda folder: FinetunedConfig(base=folder).settings(),  # of which every file counts
+        (lambda folder: describe_hub_classifier(folder), False),
+        (lambda folder: describe_encoder(folder).hash, False),
+        (lambda folder: causal_lm.find(folder, None, HERE).hash, False),
+        (lambda folder: FinetunedConfig(base=folder).settings(), True),
     ],
     ids=["classifier", "encoder", "causal_lm", "fine-tuning's base"],
 )
-def test_a_model_is_named_by_what_moves_a_score_and_not_by_its_place(named, whole, tmp_path):
+def test_a_model_is_named_by_what_moves_a_score_and_not_by_its_place(
+    named, card_counts, whole, tmp_path
+):
     copy = shutil.copytree(whole / "bert", tmp_path / "bert")
     known = [named(str(whole / "bert"))]
     assert named(str(copy)) == known[0]
@@ -288,4 +290,4 @@ def test_a_model_is_named_by_what_moves_a_score_and_not_by_its_place(named, whol
         assert named(str(copy)) not in known
         known.append(named(str(copy)))
     (copy / "README.md").write_text("a card")
-    assert (named(str(copy)) == known[-1]) == ("base" not in known[-1])
+    assert (named(str(copy)) != known[-1]) == card_counts

@@ -4,9 +4,10 @@ import inspect
 import json
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
+from threading import Barrier, BrokenBarrierError, Event
 from unittest import TestCase
 
 import pytest
@@ -24,7 +25,7 @@ from tstbench.pipelines.report import SystemInfo, read_report, write_report
 from tstbench.pipelines.results import read_stored
 from tstbench.pipelines.submission import score_submission
 from tstbench.pipelines.transfer import predict
-from tstbench.spaces.leaderboard import submit
+from tstbench.spaces.leaderboard import submission, submit
 from tstbench.spaces.leaderboard.data import Results
 from tstbench.spaces.leaderboard.submission import (
     ScoreSubmission,
@@ -262,8 +263,16 @@ class TestToFolder:
 
 
 class TestTwoSessions:
-    def test_one_name_is_published_once(self, results, tmp_path):
+    def test_one_name_is_published_once(self, results, tmp_path, monkeypatch):
         """All have checked their name before any of them publishes, at the same moment."""
+        all_checked = Barrier(3)
+
+        def checked_by_all(*given, check=submission._check_new):
+            check(*given)
+            with suppress(BrokenBarrierError):  # under the lock nobody else comes here
+                all_checked.wait(0.3)
+
+        monkeypatch.setattr(submission, "_check_new", checked_by_all)
         root = shutil.copytree(results, tmp_path / "results")
         desk, names = desk_of(root), ("New System", "NEW SYSTEM", "New-System")
         words = ("is", "will be", "has been")

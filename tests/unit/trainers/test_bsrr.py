@@ -33,7 +33,6 @@ PAIRS_OF_AMAZON = (
     "FayeXXX/A-Benchmark-of-Text-Style-Transfer/Algorithms/BSRR/pseudo_paired_data_Amazon/"
     "lexical_based"
 )
-WHOLE = np.arange(2 * len(PAIRS))
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ os.environ.pop("OPENAI_BASE_URL", None)  # nobody's server asked
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import pytest
+from gyafc_copy import small_copy
 from own_data import write_manners, write_tones
 from places import TESTS
 
@@ -170,6 +171,13 @@ def _nothing_added(monkeypatch):
 
     monkeypatch.setattr(catalog, "REGISTERED", {})
     monkeypatch.delenv("TSTBENCH_DATA", raising=False)
+    monkeypatch.delenv("TSTBENCH_GYAFC", raising=False)
+
+
+@pytest.fixture
+def corpus(tmp_path) -> Path:
+    """A copy of GYAFC as its licence holders have it, with a few sentences of our own."""
+    return small_copy(tmp_path)
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ from .encoder_files import (
     EMBEDDED_ENCODER,
     HASHED,
     check_embedded_weights,
+    chosen_layer,
     encoder_folder,
     last_layer,
 )
@@ -96,10 +97,7 @@ class TransformerEncoder:
         self.name = signature_name(Path(self.source).name)
         self.folder = fetch(model)
         network, self._tokenizer = load_pretrained(self.folder, placement, "AutoModel")
-        depth = network.config.num_hidden_layers
-        self.layer = depth if layer is None else layer
-        if not 0 <= self.layer <= depth:
-            raise InputError(f"{self.name} has layers 0 to {depth}, so there is no layer {layer}")
+        self.layer = chosen_layer(self.name, layer, network.config.num_hidden_layers)
         self.width = network.config.hidden_size
         self._longest = longest_input(network, self._tokenizer)
         self._forwards = [

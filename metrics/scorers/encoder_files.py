@@ -32,15 +32,20 @@ def describe_encoder(model: str | Path, layer: int | None = None) -> EncoderFact
     folder = encoder_folder(model)
     if str(model) == EMBEDDED_ENCODER:
         check_embedded_weights(folder)
-    last = last_layer(folder)
+    name = signature_name(Path(model).name)
+    read = chosen_layer(name, layer, last_layer(folder))
+    return EncoderFacts(name, weights_digest(folder, HASHED), read)
+
+
+def chosen_layer(name: str, layer: int | None, last: int) -> int:
+    """The layer that is read of an encoder: by default the last one.
+
+    Raises:
+        InputError: the model does not have that layer.
+    """
     if layer is not None and not 0 <= layer <= last:
-        name = Path(model).name
         raise InputError(f"{name} has layers 0 to {last}, so there is no layer {layer}")
-    return EncoderFacts(
-        signature_name(Path(model).name),
-        weights_digest(folder, HASHED),
-        last if layer is None else layer,
-    )
+    return last if layer is None else layer
 
 
 def encoder_folder(model: str | Path) -> Path:

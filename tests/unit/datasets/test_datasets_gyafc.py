@@ -5,7 +5,7 @@ import shutil
 
 import datasets
 import pytest
-from gyafc_copy import small_copy, write
+from gyafc_copy import write
 
 from tstbench.datasets_scripts.build import TransferBuilder, build
 from tstbench.datasets_scripts.cards import MARKER
@@ -17,12 +17,6 @@ from tstbench.errors import InputError, MissingFileError
 I2F, F2I = "gyafc_em/informal-to-formal", "gyafc_em/formal-to-informal"
 LICENCE = "gyafc-research-only"
 STYLES = ("informal", "formal")
-
-
-@pytest.fixture
-def corpus(tmp_path, monkeypatch):
-    monkeypatch.delenv("TSTBENCH_GYAFC", raising=False)
-    return small_copy(tmp_path)
 
 
 def test_sources_and_references_by_name(corpus):

@@ -3,7 +3,7 @@
 from dataclasses import fields, replace
 
 import pytest
-from gyafc_copy import small_copy, write
+from gyafc_copy import write
 from prepared import BACK, DIRECTION
 
 from tstbench.datasets_scripts.catalog import DATASETS
@@ -18,12 +18,6 @@ from tstbench.datasets_scripts.load import (
 )
 
 I2F = "gyafc_em/informal-to-formal"
-
-
-@pytest.fixture
-def corpus(tmp_path, monkeypatch):
-    monkeypatch.delenv("TSTBENCH_GYAFC", raising=False)
-    return small_copy(tmp_path)
 
 
 def held_out(dataset):

@@ -39,7 +39,6 @@ COMMANDS = {
 
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
-    monkeypatch.delenv("TSTBENCH_GYAFC", raising=False)
     monkeypatch.chdir(tmp_path)
     return lay_out(tmp_path / "GYAFC_Corpus", SOURCES, REWRITES)
 

@@ -331,7 +331,7 @@ def test_a_card_of_aliases_without_end_is_no_card(made):
 
 
 def test_the_same_metric_with_other_options_is_in_a_file_of_its_own():
-    usual = report("ours", {"s_bleu": 40.0})
+    usual = report("ours", {"s_bleu": 40.0, "acc": None})  # without a value it is no entry
     other = usual.scores[0].model_copy(update={"key": "s_bleu@13a", "value": 55.0})
     both = usual.model_copy(update={"scores": (*usual.scores, other)})
     files = result_files([both], About("you"))

@@ -9,7 +9,6 @@ import pytest
 from backbone.__main__ import main as backbone
 from backbone.text import backbone_text
 from classifier_toys import CARD
-from gyafc_copy import small_copy
 from prepared import command_line, refusal, success
 
 from tstbench.datasets_scripts import catalog
@@ -23,12 +22,6 @@ from tstbench.pipelines.hub.licensed import LicensedTextError
 pytestmark = pytest.mark.slow
 BACKBONE = ("--family", "bart", "--preset", "tiny", "--steps", "1")
 TYB = ("train", "tyb", "--preset", "tiny", "--direction", "mini/negative-to-positive")
-
-
-@pytest.fixture
-def corpus(tmp_path, monkeypatch):
-    monkeypatch.delenv("TSTBENCH_GYAFC", raising=False)
-    return small_copy(tmp_path)
 
 
 def test_a_licensed_copy_is_learned_from_only_if_it_is_named(corpus, monkeypatch):

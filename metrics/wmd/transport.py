@@ -113,7 +113,7 @@ def _uncommon(words: np.ndarray, sizes: np.ndarray, n_words: int) -> tuple[_Side
     balance = np.repeat((units * [[1], [-1]]).ravel(), sizes.ravel())
     pair = np.repeat(np.tile(np.arange(pairs), 2), sizes.ravel())
     keys = pair * n_words + words
-    order = np.argsort(keys, kind="stable")
+    order = np.argsort(keys)
     keys, balance = keys[order], balance[order]
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     balance = np.add.reduceat(balance, starts)

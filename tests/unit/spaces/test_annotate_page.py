@@ -4,6 +4,7 @@ import http.client
 import json
 import re
 import sqlite3
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -196,8 +197,9 @@ def test_the_owners_page_and_its_export(running, tmp_path):
     assert lines == (tmp_path / "j.jsonl").read_text("utf-8") != ""
 
 
-def test_an_answer_that_cannot_be_kept_is_not_confirmed(running):
-    """As on a full disk: another program holds the file."""
+def test_an_answer_that_cannot_be_kept_is_not_confirmed(running, monkeypatch):
+    """As on a full disk: another program holds the file, for longer than anybody waits."""
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, timeout=0.1))
     key = running.keys["Cleo Carr"]
     with sqlite3.connect(running.folder / "answers.sqlite", isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")

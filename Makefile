@@ -68,7 +68,7 @@ lowest: install
 demo: $(VENV)/.core
 	$(RUN)/tstbench run demo
 
-# Four minutes on two idle cores, with nothing but the clone.
+# Three to five minutes on two idle cores, with nothing but the clone.
 test: install
 	$(TESTS) -m "not slow and not browser" $(PLACE)
 

@@ -193,6 +193,7 @@ def without_an_entry(*arguments, **environment):
     )
 
 
+@pytest.mark.slow
 def test_a_user_without_a_home_scores(tmp_path):
     for name in ("TSTBENCH_HOME", "XDG_CACHE_HOME"):
         done = without_an_entry(*COPY, "--metrics", "s_bleu", "--json", **{name: str(tmp_path)})

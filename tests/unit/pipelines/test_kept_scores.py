@@ -186,6 +186,7 @@ def values(evaluation):
     ]
 
 
+@pytest.mark.slow
 def test_many_sentences_have_the_numbers_of_one_piece(prepared, monkeypatch, tmp_path, request):
     test_set = load_test_set(DIRECTION)
     # Of the first seven sentences, none has several references; of the next, none has any.

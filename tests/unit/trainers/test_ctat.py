@@ -189,6 +189,7 @@ def test_an_edit_reaches_nothing_but_the_vector(latent):
 # -- learning --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_weight_that_was_chosen_is_used(data):
     system = Ctat.train(data, replace(CONFIG, epochs=1), Run(device="cpu"))
     assert system.card.scores["weight"] in CONFIG.weights

@@ -391,6 +391,7 @@ def test_an_answer_is_the_first_line():
 # The base model
 
 
+@pytest.mark.slow
 def test_an_adapter_of_another_base_is_refused(system, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("TSTBENCH_HOME", str(tmp_path / "home"))
     system.save_pretrained(tmp_path / "m")

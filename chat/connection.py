@@ -84,10 +84,8 @@ def bounded_client(certificates: ssl.SSLContext, key: str, most: int = MAX_ANSWE
     repeated = re.compile("".join(each).encode())
 
     class Client(openai.DefaultAsyncHttpxClient):  # type: ignore[misc, name-defined]
-        async def send(self, request: Any, *, stream: bool = False, **how: Any) -> Any:
-            response = await super().send(request, stream=True, **how)
-            if stream:
-                return response
+        async def send(self, request: Any, **how: Any) -> Any:
+            response = await super().send(request, **{**how, "stream": True})
             try:
                 content = await _read(response, most)
             finally:

@@ -44,8 +44,12 @@ def serving(answer):
 
 def post(url, key="none", most=MAX_ANSWER):
     async def go():
-        async with bounded_client(ssl.create_default_context(), key, most) as client:
-            return await client.post(url, json={"messages": []})
+        # Read at once, whoever asks for a stream: the `openai` client posts, and does not.
+        async with (
+            bounded_client(ssl.create_default_context(), key, most) as client,
+            client.stream("POST", url, json={"messages": []}) as response,
+        ):
+            return response
 
     return asyncio.run(go())
 

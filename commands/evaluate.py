@@ -67,8 +67,10 @@ def run(arguments: Arguments) -> None:
     from ..pipelines.evaluate import evaluate
     from ..pipelines.face import read_systems
     from ..pipelines.outputs import find_outputs, suggestion
+    from ..pipelines.references import is_reference
     from ..pipelines.report import SystemsFile
     from ..pipelines.results import check_names, system_folder
+    from ..trainers.system import system_names
 
     known = {*METRICS, *families()}
     swallowed = [m for m in arguments.metrics or () if m not in known and Path(m).exists()]
@@ -76,6 +78,9 @@ def run(arguments: Arguments) -> None:
         raise InputError(
             f"{swallowed[0]!r} is read as a metric: put OUTPUTS before --metrics, or '--' between"
         )
+    for name in arguments.outputs:
+        if (name in system_names() or is_reference(name)) and not Path(name).exists():
+            raise InputError(f"no such file: {name}; for the baseline, write --baseline {name}")
     if not arguments.outputs and not arguments.baseline:
         raise InputError("nothing to score: give OUTPUTS files, or --baseline NAME")
     how = read_scoring(arguments)

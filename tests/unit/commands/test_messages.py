@@ -95,6 +95,8 @@ def workplace(tmp_path_factory):
     ("evaluate --baseline copy --direction yelp/negative-to-positive", "TSTBENCH_SOURCES"),
     (f"{EVALUATE} --metrics s_bleu a.txt", "'a.txt'"),
     (EVALUATE, "OUTPUTS", "--baseline"),
+    (f"{COPY} delete-retrieve", "--baseline delete-retrieve"),
+    (f"{COPY} reference-2", "--baseline reference-2"),
     (f"{EVALUATE} nowhere.txt", "nowhere.txt"),
     (f"{EVALUATE} a=nowhere.txt", "nowhere.txt"),
     (f"{EVALUATE} lr=0.2/out.txt", "0.2/out.txt, nor lr=0.2/out.txt"),
